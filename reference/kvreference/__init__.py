@@ -1,0 +1,1 @@
+"""kvreference: a readable engine that obeys the rules, NumPy only."""

@@ -1,0 +1,150 @@
+"""Judging what an engine says of itself: free counts, reference counts, tables, its index, its counters."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kvspec import events as ev
+from kvspec import rules
+from kvspec.state import State
+from kvspec.violation import Tally
+from kvspec.vocabulary import BlockId
+
+
+def observe(state: State, event: ev.Observe, tally: Tally) -> None:
+    """Require that every claim in `event` agrees with the state."""
+    if event.tables is not None:
+        _tables(state, event, tally)
+    if event.free_set is not None:
+        _free_set(state, event.free_set, tally)
+    if event.refs is not None:
+        _refs(state, event, tally)
+    if event.free is not None:
+        _free(state, event.free, tally)
+    if event.keyed is not None:
+        _keyed(state, event.keyed, tally)
+    if event.running is not None or event.waiting is not None:
+        _queues(state, event, tally)
+    if event.counters is not None:
+        _counters(state, event.counters, tally)
+
+
+def _free(state: State, free: int, tally: Tally) -> None:
+    expected = state.available
+    tally.met(rules.COUNT_EQUALS_HOLDERS)
+    tally.met(rules.CONSERVATION)
+    if state.last in {"exit", "failure"}:
+        tally.met(rules.EVERY_EXIT_RELEASES)
+    if state.last == "refusal":
+        tally.met(rules.FAILURE_IS_ATOMIC)
+    if state.capabilities.reserved_blocks:
+        tally.met(rules.RESERVED_BLOCK)
+    if free == expected:
+        return
+    held = state.usable - expected
+    seen = f"{free} of {state.usable} blocks are said to be free while {held} are held"
+    if state.last == "refusal":
+        rule = rules.FAILURE_IS_ATOMIC
+    elif free > expected:
+        rule = rules.COUNT_EQUALS_HOLDERS
+    elif state.last in {"exit", "failure"}:
+        rule = rules.EVERY_EXIT_RELEASES
+    else:
+        rule = rules.CONSERVATION
+    tally.broken(rule, seen, f"{expected} free")
+
+
+def _refs(state: State, event: ev.Observe, tally: Tally) -> None:
+    refs, holders = event.refs or {}, state.holders()
+    tally.met(rules.COUNT_EQUALS_HOLDERS)
+    for id in set(refs) | set(holders):
+        counted, held = refs.get(id, 0), holders.get(id, 0)
+        if counted != held and not state.blocks[id].fence:
+            rule = rules.FAILURE_IS_ATOMIC if state.last == "refusal" else rules.COUNT_EQUALS_HOLDERS
+            tally.broken(rule, f"block {id} counts {counted} references", f"its {held} holders", block=id)
+
+
+def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None:
+    tally.met(rules.COUNT_EQUALS_HOLDERS)
+    tally.met(rules.NO_DANGLING_REFERENCE)
+    for id, times in Counter(free_set).items():
+        if times > 1:
+            tally.broken(rules.COUNT_EQUALS_HOLDERS, f"block {id} is in the free set {times} times", "once", block=id)
+        if id in state.capabilities.reserved_blocks:
+            tally.broken(rules.RESERVED_BLOCK, f"the reserved block {id} is in the free set", "never", block=id)
+        if 0 <= id < len(state.blocks) and state.blocks[id].ref:
+            owners = [live.request.id for live in state.requests.values() if id in live.table]
+            tally.broken(
+                rules.NO_DANGLING_REFERENCE,
+                f"block {id} is in the free set while the table of {' and '.join(owners)} names it",
+                "a block is free only when no table names it",
+                block=id,
+            )
+
+
+def _tables(state: State, event: ev.Observe, tally: Tally) -> None:
+    tables = event.tables or {}
+    tally.met(rules.NO_DANGLING_REFERENCE)
+    for id, live in state.requests.items():
+        table = tuple(tables.get(id, ()))
+        if list(table) == live.table:
+            continue
+        if state.last == "refusal":
+            rule = rules.FAILURE_IS_ATOMIC
+        elif not live.table:
+            rule = rules.EVERY_EXIT_RELEASES
+        else:
+            rule = rules.NO_DANGLING_REFERENCE
+        tally.broken(rule, f"the table of {id} is {list(table)}", f"{live.table}", request=id)
+
+
+def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
+    """A block that the index names is full of computed tokens (S4)."""
+    tally.met(rules.CONTENT_MATCHES_KEY)
+    for id in sorted(keyed):
+        if None in state.blocks[id].contexts and not state.blocks[id].fence:
+            tally.broken(
+                rules.CONTENT_MATCHES_KEY,
+                f"the index names block {id}, which changed hands and is not full of computed tokens",
+                "a reassigned block leaves the index",
+                block=id,
+            )
+
+
+def _queues(state: State, event: ev.Observe, tally: Tally) -> None:
+    names = (*(event.waiting or ()), *(event.running or ()))
+    tally.met(rules.ONE_QUEUE)
+    for id, times in Counter(names).items():
+        if times > 1:
+            tally.broken(rules.ONE_QUEUE, f"{id} stands {times} times in the queues", "once", request=id)
+    missing = [live.request.id for live in state.live() if live.request.id not in names]
+    if missing:
+        tally.broken(rules.ONE_QUEUE, f"{missing[0]} is in no queue", "a live request is in one", request=missing[0])
+
+
+def _counters(state: State, counters: tuple[int, int], tally: Tally) -> None:
+    queries, hits = counters
+    before_queries, before_hits = state.counters
+    tally.require(
+        0 <= hits <= queries,
+        rules.COUNTERS,
+        lambda: (f"{hits} hits of {queries} queried tokens", "0 <= hits <= queries"),
+    )
+    tally.require(
+        queries >= before_queries and hits >= before_hits,
+        rules.COUNTERS,
+        lambda: (
+            f"the counters go from {before_hits} of {before_queries} to {hits} of {queries}",
+            "they only grow",
+        ),
+    )
+    tally.require(
+        hits == state.hit_tokens,
+        rules.COUNTERS,
+        lambda: (
+            f"{hits} hit tokens are counted",
+            f"{state.hit_tokens} tokens were hit ({state.resumed_hit_tokens} more by resumed requests, "
+            "which are recomputation)",
+        ),
+    )
+    state.counters = counters

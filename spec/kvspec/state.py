@@ -1,0 +1,175 @@
+"""The state of a cache as a value: requests, physical blocks with their ghost contents, and what is in flight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kvspec.contexts import Contexts
+from kvspec.vocabulary import (
+    BlockId,
+    Capabilities,
+    KeyParts,
+    Phase,
+    Request,
+    RequestId,
+    StepId,
+    TokenId,
+    TransferId,
+    World,
+)
+
+
+@dataclass(slots=True)
+class Block:
+    """One physical block with its ghost content.
+
+    `contexts[k]` is what slot k holds (None: never written, or poisoned when the block changed hands), `writers[k]`
+    who wrote it in which step. `key` is the context of the last token once the block is full and published.
+    `release` and `depth` tell the batch and the place in the chain of the last release.
+    """
+
+    contexts: list[int | None]
+    writers: list[tuple[RequestId, int] | None]
+    ref: int = 0
+    key: int | None = None
+    epoch: int = 0
+    failed: bool = False
+    fence: frozenset[TransferId] = frozenset()
+    release: int = -1
+    depth: int = 0
+
+    def copy(self) -> Block:
+        """An independent copy."""
+        return replace(self, contexts=self.contexts[:], writers=self.writers[:])
+
+    def poison(self, block_size: int) -> None:
+        """Forget the content: the block changes hands."""
+        self.contexts = [None] * block_size
+        self.writers = [None] * block_size
+        self.key = None
+        self.failed = False
+
+
+@dataclass(slots=True)
+class Live:
+    """A request in the cache's eyes. `tokens` only grows; `computed` of them have keys and values in `table`."""
+
+    request: Request
+    arrival: int
+    tokens: list[TokenId]
+    contexts: list[int]
+    phase: Phase = Phase.WAITING
+    computed: int = 0
+    table: list[BlockId] = field(default_factory=list)
+    hit: int = 0
+    ran: bool = False
+    started: bool = False
+    resumed: bool = False
+    preempted_in: int = -1
+    swapped: list[int | None] | None = None
+    transfer: TransferId | None = None
+    looked_up: tuple[BlockId, ...] = ()
+    copied: frozenset[int] = frozenset()
+    waited: int = 0
+
+    def copy(self) -> Live:
+        """An independent copy."""
+        return replace(self, tokens=self.tokens[:], contexts=self.contexts[:], table=self.table[:])
+
+    @property
+    def generated(self) -> int:
+        """Number of tokens sampled so far."""
+        return len(self.tokens) - len(self.request.prompt)
+
+
+@dataclass(slots=True)
+class State:
+    """Everything the rules speak about. Built by `initial`, changed only by `kvspec.transition.step`."""
+
+    world: World
+    capabilities: Capabilities
+    contexts: Contexts
+    requests: dict[RequestId, Live]
+    blocks: list[Block]
+    evictable: dict[BlockId, None]
+    left: int
+    step: int = 0
+    epoch: int = 0
+    releases: int = 0
+    progressed: bool = False
+    idle_steps: int = 0
+    planned: frozenset[RequestId] = frozenset()
+    in_flight: dict[StepId, frozenset[BlockId]] = field(default_factory=dict)
+    transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
+    written: list[tuple[BlockId, int]] = field(default_factory=list)
+    last: str = "start"
+    counters: tuple[int, int] = (0, 0)
+    hit_tokens: int = 0
+    resumed_hit_tokens: int = 0
+    variants: dict[tuple[int, ...], set[tuple[tuple[TokenId, ...], KeyParts]]] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """An independent copy. The trie of contexts is shared: it only grows, and ids keep their meaning."""
+        return replace(
+            self,
+            requests={id: live.copy() for id, live in self.requests.items()},
+            blocks=[block.copy() for block in self.blocks],
+            evictable=dict(self.evictable),
+            in_flight=dict(self.in_flight),
+            transfers=dict(self.transfers),
+            written=self.written[:],
+            variants={first: set(seen) for first, seen in self.variants.items()},
+        )
+
+    @property
+    def usable(self) -> int:
+        """Number of blocks that can ever be handed out."""
+        return self.world.num_blocks - len(self.capabilities.reserved_blocks)
+
+    @property
+    def available(self) -> int:
+        """Number of blocks that could be handed out now: idle and not fenced."""
+        return len(self.evictable)
+
+    @property
+    def unfinished(self) -> tuple[int, ...]:
+        """The step being planned and those dispatched but not complete."""
+        return (self.step, *self.in_flight)
+
+    def live(self) -> list[Live]:
+        """The requests that are not done, in order of arrival."""
+        return [live for live in self.requests.values() if live.phase is not Phase.DONE]
+
+    def holders(self) -> dict[BlockId, int]:
+        """For each held block, the number of live tables that name it, counted anew."""
+        counts: dict[BlockId, int] = {}
+        for live in self.requests.values():
+            for block in live.table:
+                counts[block] = counts.get(block, 0) + 1
+        return counts
+
+    def feasible(self, request: Request) -> bool:
+        """Whether the request can finish when it is alone in the pool."""
+        return self.world.blocks_for(request.limit) <= self.usable - self.capabilities.watermark_blocks
+
+    def infeasible(self, request: Request) -> bool:
+        """Whether the request cannot finish even when alone: its last token but one finds no home.
+
+        Between `feasible` and `infeasible` lies the one token whose keys and values nobody reads; engines differ.
+        """
+        return self.world.blocks_for(request.limit - 1) > self.usable
+
+
+def initial(world: World, capabilities: Capabilities, contexts: Contexts | None = None) -> State:
+    """All requests still to come, every usable block free."""
+    blocks = [Block([None] * world.block_size, [None] * world.block_size) for _ in range(world.num_blocks)]
+    usable = [BlockId(b) for b in range(world.num_blocks) if b not in capabilities.reserved_blocks]
+    return State(
+        world=world,
+        capabilities=capabilities,
+        contexts=contexts or Contexts(),
+        requests={},
+        blocks=blocks,
+        evictable=dict.fromkeys(usable),
+        left=world.token_budget,
+    )

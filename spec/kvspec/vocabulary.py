@@ -1,0 +1,156 @@
+"""The nouns of the specification: blocks, requests, worlds, and what an engine declares about itself.
+
+Every layer above may import these records; none of them has behaviour beyond arithmetic on its own fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import NewType
+
+BlockId = NewType("BlockId", int)
+"""Index of a physical block, 0 <= id < num_blocks."""
+
+RequestId = NewType("RequestId", str)
+TokenId = NewType("TokenId", int)
+StepId = NewType("StepId", int)
+TransferId = NewType("TransferId", int)
+
+
+class Surface(Enum):
+    """A face of an engine that can be driven and judged by itself."""
+
+    POOL = "pool"
+    STEPPER = "stepper"
+    GENERATOR = "generator"
+    QUANTIZER = "quantizer"
+    ATTENTION = "attention"
+    EVENTS = "events"
+
+
+class Phase(Enum):
+    """Where a request is in its life."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, sound or embedding that stands behind placeholder tokens.
+
+    `digest` identifies the bytes; the placeholder tokens are at positions `position <= p < position + length`.
+    """
+
+    digest: str
+    position: int
+    length: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyParts:
+    """Everything besides tokens that must separate two cached prefixes.
+
+    `adapter`, `adapter_version`, `weights` and `media` change the keys and values themselves; `salt` separates
+    tenants that would otherwise compute identical ones.
+    """
+
+    salt: str | None = None
+    adapter: str | None = None
+    adapter_version: int = 0
+    weights: int = 0
+    media: tuple[Media, ...] = ()
+
+    @property
+    def computes(self) -> tuple[str | None, int, int]:
+        """The parts that change keys and values at every position."""
+        return (self.adapter, self.adapter_version, self.weights)
+
+    def media_at(self, position: int) -> str | None:
+        """The digest of the media behind `position`, if any."""
+        for item in self.media:
+            if item.position <= position < item.position + item.length:
+                return item.digest
+        return None
+
+
+NO_PARTS = KeyParts()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a client asks for. `max_new_tokens >= 1`; a smaller `priority` is served first."""
+
+    id: RequestId
+    prompt: tuple[TokenId, ...]
+    max_new_tokens: int = 1
+    priority: int = 0
+    parts: KeyParts = NO_PARTS
+
+    @property
+    def limit(self) -> int:
+        """Most tokens the request can ever have; the last one sampled never needs keys and values."""
+        return len(self.prompt) + self.max_new_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The small configuration for which an engine is built. Sizes in tokens unless named blocks."""
+
+    num_blocks: int
+    block_size: int
+    token_budget: int = 16
+    max_running: int = 4
+    policy: str = "fcfs"
+    caching: bool = True
+    preemption: str = "recompute"
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    def blocks_for(self, num_tokens: int) -> int:
+        """Number of blocks that hold `num_tokens` tokens."""
+        return -(-num_tokens // self.block_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do, and which of the freedoms of the specification it uses.
+
+    The first group bounds the worlds it can be built for, the second says which operations it has, the third
+    declares behaviour that the specification leaves open. Undeclared freedom is a violation, declared freedom is not.
+    """
+
+    block_sizes: tuple[int, ...] = (1, 2, 3, 4)
+    num_blocks: tuple[int, int] = (2, 12)
+    token_budgets: tuple[int, int] = (1, 12)
+    max_running: tuple[int, int] = (1, 4)
+    policies: tuple[str, ...] = ("fcfs",)
+    preemptions: tuple[str, ...] = ("recompute",)
+    options: Mapping[str, tuple[object, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    caching: tuple[bool, ...] = (True, False)
+    chunked_prefill: bool = True
+    usable_request: str = "pool"
+
+    salts: bool = False
+    adapters: bool = False
+    media: bool = False
+    priorities: bool = False
+    aborts: bool = True
+    forks: bool = False
+    resets: bool = False
+    fails: bool = False
+    rejects_infeasible: bool = True
+    max_in_flight: int = 1
+
+    reserved_blocks: frozenset[BlockId] = frozenset()
+    publishes: str = "computed"
+    releases: str = "at completion"
+    lookahead_blocks: int = 0
+    remaps_duplicates: bool = False
+    watermark_blocks: int = 0
+    idle_steps: int = 0
+    profiles: frozenset[str] = frozenset()
+    not_claimed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

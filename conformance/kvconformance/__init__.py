@@ -1,1 +1,55 @@
-"""kvconformance"""
+"""kvconformance: what third parties run. Drives an engine through small worlds and judges every event.
+
+`adapters` finds the engine, `strategies` and `history` say what happens to it, `stepper` and `pool` drive it and turn
+its answers into events, `checker` holds the specification's state beside it, `search` looks for a broken rule and
+shrinks it, `supervise` does all that in a child process, `story` and `report` tell it. `imposters` are engines with one
+deliberate fault each, on which the suite itself is tried.
+"""
+
+from kvspec.plans import (
+    Admission,
+    Admitted,
+    BlockCopy,
+    Extension,
+    Hit,
+    Preempted,
+    Rejected,
+    Released,
+    Scheduled,
+    StepPlan,
+    SwappedIn,
+    SwappedOut,
+    TurnedAway,
+)
+from kvspec.vocabulary import Capabilities, Request, Surface, World
+
+from kvconformance.api import check
+from kvconformance.report import Broken, Finding, Report, Verdict
+from kvconformance.surfaces import Engine, Factory
+
+__all__ = [
+    "Admission",
+    "Admitted",
+    "BlockCopy",
+    "Broken",
+    "Capabilities",
+    "Engine",
+    "Extension",
+    "Factory",
+    "Finding",
+    "Hit",
+    "Preempted",
+    "Rejected",
+    "Released",
+    "Report",
+    "Request",
+    "Scheduled",
+    "StepPlan",
+    "Surface",
+    "SwappedIn",
+    "SwappedOut",
+    "TurnedAway",
+    "Verdict",
+    "World",
+    "check",
+]

@@ -60,6 +60,15 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserve:
+    """A running request's table grows to `table`, with homes for its first `end` tokens; nothing is written yet."""
+
+    request: RequestId
+    end: int
+    table: tuple[BlockId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compute:
     """A step computes positions `start <= p < start + count` through `table`.
 
@@ -174,10 +183,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAgain:
-    """The blocks `blocks` are released once more by a holder that has already released them (a stray free)."""
+    """A request that has already given its blocks back is released once more (a stray free)."""
 
     request: RequestId
-    blocks: tuple[BlockId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +197,9 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class FailStep:
-    """The running step failed: what it wrote is garbage."""
+    """A step failed on the device: what it wrote is garbage."""
+
+    step: StepId
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +246,7 @@ Event = (
     | Refuse
     | Lookup
     | Start
+    | Reserve
     | Compute
     | Copy
     | Remap

@@ -211,7 +211,6 @@ CONSERVATION = _rule(
     "After every operation each physical block is in exactly one state (free, idle and cached, held, fenced, "
     "reserved), with one owner unless it is shared, and the states add up to the pool.",
     (POOL, STEPPER),
-    implies=(CONTENT_MATCHES_KEY,),
     sources=("S2", "SGLang #27731", "TensorRT-LLM #12834"),
 )
 COUNT_EQUALS_HOLDERS = _rule(
@@ -256,7 +255,6 @@ FAILURE_IS_ATOMIC = _rule(
     "alloc/failure-is-atomic",
     "A refused or failed operation leaves counts, tables, keys and queues as they were.",
     (POOL, STEPPER),
-    implies=(CONSERVATION, EVERY_EXIT_RELEASES),
     sources=("S12", "vLLM #11565", "transformers #46117"),
 )
 FIT_AGREES_WITH_ALLOCATE = _rule(
@@ -270,7 +268,6 @@ COVERAGE_AND_LIMIT = _rule(
     "alloc/coverage-and-limit",
     "Before a step each request owns a home for every position the step writes, and never more than its limit.",
     (POOL, STEPPER),
-    implies=(CONTENT_MATCHES_KEY,),
     sources=("S7", "vLLM #10730", "TensorRT-LLM #13320"),
 )
 ONE_PAGE_ROUNDING = _rule(
@@ -278,7 +275,6 @@ ONE_PAGE_ROUNDING = _rule(
     "Sizes, budgets and releases use one block size and one rounding rule: a table has exactly the blocks that its "
     "tokens need, and the declared lookahead.",
     (POOL, STEPPER),
-    implies=(CONSERVATION,),
     sources=("S7", "SGLang #4977", "SGLang #7397"),
 )
 

@@ -70,7 +70,8 @@ class Live:
     transfer: TransferId | None = None
     looked_up: tuple[BlockId, ...] = ()
     copied: frozenset[int] = frozenset()
-    waited: int = 0
+    forked: int = 0
+    """0, or for a fork a number of its own: what a model would sample differently."""
 
     def copy(self) -> Live:
         """An independent copy."""
@@ -101,7 +102,6 @@ class State:
     planned: frozenset[RequestId] = frozenset()
     in_flight: dict[StepId, frozenset[BlockId]] = field(default_factory=dict)
     transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
-    written: list[tuple[BlockId, int]] = field(default_factory=list)
     last: str = "start"
     counters: tuple[int, int] = (0, 0)
     hit_tokens: int = 0
@@ -117,7 +117,6 @@ class State:
             evictable=dict(self.evictable),
             in_flight=dict(self.in_flight),
             transfers=dict(self.transfers),
-            written=self.written[:],
             variants={first: set(seen) for first, seen in self.variants.items()},
         )
 

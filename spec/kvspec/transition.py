@@ -101,21 +101,23 @@ def _start(state: State, event: ev.Start, tally: Tally) -> None:
     state.last = "start"
 
 
+def _reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
+    live = _request(state, event.request)
+    _require_phase(tally, live, Phase.RUNNING, "grows")
+    _grow(state, tally, live, event.table, event.end)
+    state.progressed, state.last = True, "reserve"
+
+
 def _compute(state: State, event: ev.Compute, tally: Tally) -> None:
     live = _request(state, event.request)
     _require_scheduled_once(state, tally, live)
     _require_budget(state, tally, live, event.count)
     _require_continues(tally, live, event)
-    _require_table(state, tally, live, event)
-    new = event.table[len(live.table) :]
-    for block in new:
-        _take(state, tally, block, live)
-    live.table.extend(new)
+    _grow(state, tally, live, event.table, event.start + event.count)
     _write(state, tally, live, event)
     _read(state, tally, live, event.start + event.count)
     live.computed = event.start + event.count
     live.ran = True
-    live.waited = 0
     state.left -= event.count
     state.progressed = True
     state.planned |= {event.request}
@@ -171,7 +173,7 @@ def _fork(state: State, event: ev.Fork, tally: Tally) -> None:
         raise HarnessFault(f"request {event.child.id} is added twice")
     child = parent.copy()
     child.request, child.arrival = event.child, len(state.requests)
-    child.table, child.copied, child.ran = [], frozenset(), False
+    child.table, child.copied, child.ran, child.forked = [], frozenset(), False, child.arrival
     tally.require(
         len(event.table) == len(parent.table),
         rules.COVERAGE_AND_LIMIT,
@@ -202,6 +204,15 @@ def _sample(state: State, event: ev.Sample, tally: Tally) -> None:
         lambda: (
             f"{event.request} samples with {live.computed} of {len(live.tokens)} tokens computed",
             "a token is sampled when all tokens before it are computed",
+        ),
+        request=event.request,
+    )
+    tally.require(
+        live.generated < live.request.max_new_tokens,
+        rule,
+        lambda: (
+            f"{event.request} samples again with all its {live.request.max_new_tokens} new tokens",
+            "it has finished",
         ),
         request=event.request,
     )
@@ -306,9 +317,11 @@ def _reset(state: State, event: ev.Reset, tally: Tally) -> None:
 
 
 def _fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
-    for id, offset in state.written:
-        state.blocks[id].contexts[offset] = None
-        state.blocks[id].failed = True
+    for block in state.blocks:
+        for offset, writer in enumerate(block.writers):
+            if writer is not None and writer[1] == event.step:
+                block.contexts[offset] = None
+                block.failed = True
     state.last = "failure"
 
 
@@ -328,7 +341,6 @@ def _end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     state.step += 1
     state.left = state.world.token_budget
     state.progressed, state.planned = False, frozenset()
-    state.written.clear()
     for live in state.requests.values():
         live.ran = False
     state.last = "end"
@@ -448,34 +460,34 @@ def _require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
         )
 
 
-def _require_table(state: State, tally: Tally, live: Live, event: ev.Compute) -> None:
-    size, table, end = state.world.block_size, event.table, event.start + event.count
+def _require_table(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
+    size, who = state.world.block_size, live.request.id
     lookahead = state.capabilities.lookahead_blocks
     tally.require(
         len(table) * size >= end,
         rules.COVERAGE_AND_LIMIT,
-        lambda: (f"{event.request} writes position {end - 1} with {len(table)} blocks of {size}", "a home for each"),
-        request=event.request,
+        lambda: (f"{who} has {len(table)} blocks of {size} for {end} tokens", "a home for each"),
+        request=who,
     )
     widest = state.world.blocks_for(live.request.limit) + lookahead
     tally.require(
         len(table) <= widest,
         rules.COVERAGE_AND_LIMIT,
-        lambda: (f"{event.request} owns {len(table)} blocks", f"at most {widest}, which its limit needs"),
-        request=event.request,
+        lambda: (f"{who} owns {len(table)} blocks", f"at most {widest}, which its limit needs"),
+        request=who,
     )
     exact = max(state.world.blocks_for(end) + lookahead, len(live.table))
     tally.require(
         len(table) <= exact,
         rules.ONE_PAGE_ROUNDING,
-        lambda: (f"{event.request} owns {len(table)} blocks for {end} tokens", f"{exact}"),
-        request=event.request,
+        lambda: (f"{who} owns {len(table)} blocks for {end} tokens", f"{exact}"),
+        request=who,
     )
     tally.require(
         list(table[: len(live.table)]) == live.table,
         rules.NO_DANGLING_REFERENCE,
-        lambda: (f"{event.request}'s table is {list(table)}", f"it begins with its blocks {live.table}"),
-        request=event.request,
+        lambda: (f"{who}'s table is {list(table)}", f"it begins with its blocks {live.table}"),
+        request=who,
     )
 
 
@@ -541,6 +553,15 @@ def _check_decode_gap(state: State, tally: Tally) -> None:
 # Effects.
 
 
+def _grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
+    """Give the request the blocks by which `table` is longer than its own."""
+    _require_table(state, tally, live, table, end)
+    new = table[len(live.table) :]
+    for block in new:
+        _take(state, tally, block, live)
+    live.table.extend(new)
+
+
 def _take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
     """Hand block `id` to `live`: it must be idle, and its old content is gone."""
     who = live.request.id
@@ -555,11 +576,13 @@ def _take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
             block=id,
         )
     block = state.blocks[id]
-    if block.fence or state.transfers:
+    if state.transfers or state.in_flight:
+        pending = [f"transfer {transfer}" for transfer in block.fence]
+        pending += [f"step {number}" for number, touched in state.in_flight.items() if id in touched]
         tally.require(
-            not block.fence,
+            not pending,
             rules.IN_FLIGHT_FENCE,
-            lambda: (f"{who} receives block {id} during transfer {min(block.fence)}", "it waits for the transfer"),
+            lambda: (f"{who} receives block {id}, which {pending[0]} may still touch", "it waits until that is done"),
             block=id,
         )
     tally.require(
@@ -669,7 +692,6 @@ def _write(state: State, tally: Tally, live: Live, event: ev.Compute) -> None:
         block.contexts[offset] = live.contexts[position]
         block.writers[offset] = stamp
         block.epoch = state.epoch
-        state.written.append((id, offset))
 
 
 def _require_sole_owner(state: State, tally: Tally, live: Live, id: BlockId, position: int) -> None:
@@ -746,6 +768,7 @@ _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Refuse: _refuse,
     ev.Lookup: _lookup,
     ev.Start: _start,
+    ev.Reserve: _reserve,
     ev.Compute: _compute,
     ev.Copy: _copy,
     ev.Remap: _remap,

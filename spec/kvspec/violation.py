@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from kvspec.rules import Rule
 
 
-class Violation(Exception):  # noqa: N818 - the field's word; "ViolationError" would say it twice
+class Violation(Exception):
     """The engine broke a rule. `seen` and `expected` are sentences; `facts` holds the values behind them."""
 
     def __init__(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
@@ -19,11 +19,11 @@ class Violation(Exception):  # noqa: N818 - the field's word; "ViolationError" w
         self.facts = facts
 
 
-class Waived(Exception):  # noqa: N818 - a signal, not an error
+class Waived(Exception):
     """A rule that is already known to be broken was broken again, and the state can no longer be trusted."""
 
 
-class HarnessFault(Exception):  # noqa: N818 - named as the verdict it becomes
+class HarnessFault(Exception):
     """We, or the adapter, said something that cannot be: the engine is not to blame."""
 
 

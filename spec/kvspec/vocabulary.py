@@ -131,8 +131,6 @@ class Capabilities:
     preemptions: tuple[str, ...] = ("recompute",)
     options: Mapping[str, tuple[object, ...]] = field(default_factory=lambda: MappingProxyType({}))
     caching: tuple[bool, ...] = (True, False)
-    chunked_prefill: bool = True
-    usable_request: str = "pool"
 
     salts: bool = False
     adapters: bool = False
@@ -147,7 +145,8 @@ class Capabilities:
 
     reserved_blocks: frozenset[BlockId] = frozenset()
     publishes: str = "computed"
-    releases: str = "at completion"
+    defers_release: bool = False
+    defers_in_flight: bool = False
     lookahead_blocks: int = 0
     remaps_duplicates: bool = False
     watermark_blocks: int = 0

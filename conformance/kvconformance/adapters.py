@@ -1,0 +1,125 @@
+"""From what a user names to an `Engine`, with a clear word where it is none."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from kvspec.rules import RULES
+from kvspec.vocabulary import Capabilities, Surface, World
+
+from kvconformance.surfaces import REQUIRED, Engine, Factory
+
+BUILT_IN: dict[str, str] = {
+    "reference": "kvconformance.engines.reference:engine",
+    "transformers": "kvconformance.engines.transformers:engine",
+    "vllm": "kvconformance.engines.vllm:engine",
+    "mini-infer": "kvconformance.engines.mini_infer:engine",
+}
+"""Name, and where a function stands that builds the `Engine`."""
+
+
+class NotAnAdapter(ValueError):
+    """The name or object cannot be checked; the message says what is wrong and what to do."""
+
+
+def load(name: str) -> Engine:
+    """The engine with this name, or the object at `module:object`. Raises `NotAnAdapter`."""
+    if name in BUILT_IN:
+        return _built_in(name)
+    if ":" not in name:
+        raise NotAnAdapter(f"no engine is called {name!r}; there are {', '.join(BUILT_IN)}, or give module:object")
+    module_name, _, attribute = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # a stranger's module may raise anything
+        raise NotAnAdapter(
+            f"module {module_name!r} does not import ({type(error).__name__}: {error}); "
+            "is it installed here, or is its folder on PYTHONPATH?"
+        ) from error
+    thing = getattr(module, attribute, None)
+    if thing is None:
+        raise NotAnAdapter(f"module {module_name!r} has no {attribute!r}; name an adapter class or an Engine")
+    return as_engine(thing, name)
+
+
+def as_engine(thing: object, name: str | None = None) -> Engine:
+    """An `Engine` from an `Engine` or from an adapter class. Raises `NotAnAdapter`."""
+    if isinstance(thing, Engine):
+        engine = thing
+    else:
+        factory: Any = thing
+        label = name or getattr(thing, "__name__", type(thing).__name__)
+        engine = Engine(label, str(getattr(thing, "version", "unknown")), {_surface_of(thing): factory})
+    for surface, adapter in engine.factories.items():
+        _require_adapter(surface, adapter)
+    return engine
+
+
+def with_profiles(engine: Engine, profiles: frozenset[str]) -> Engine:
+    """The engine as if it declared these profiles too. Raises `NotAnAdapter` for a name that is no profile."""
+    if not profiles:
+        return engine
+    known = {rule.profile for rule in RULES.values() if rule.profile}
+    if strange := profiles - known:
+        raise NotAnAdapter(f"no profile is called {', '.join(sorted(strange))}; there are {', '.join(sorted(known))}")
+    return replace(engine, factories={s: _Declaring(f, profiles) for s, f in engine.factories.items()})
+
+
+class _Declaring:
+    """A factory whose capabilities have more profiles."""
+
+    def __init__(self, factory: Factory, profiles: frozenset[str]) -> None:
+        self._factory = factory
+        declared: Capabilities = factory.capabilities  # type: ignore[attr-defined]
+        self.capabilities = replace(declared, profiles=declared.profiles | profiles)
+
+    def __call__(self, world: World) -> object:
+        return self._factory(world)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._factory, name)
+
+
+def _built_in(name: str) -> Engine:
+    module_name, _, attribute = BUILT_IN[name].partition(":")
+    try:
+        build: Callable[[], Engine] = getattr(importlib.import_module(module_name), attribute)
+        return build()
+    except ImportError as error:
+        raise NotAnAdapter(
+            f"engine {name!r} is not installed here ({error}); `make check ENGINE={name}` sets it up, "
+            f"or: pip install 'kvspec[{name}]'"
+        ) from error
+
+
+def _surface_of(thing: object) -> Surface:
+    for surface, methods in REQUIRED.items():
+        if all(hasattr(thing, method) for method in methods):
+            return surface
+    nearest = max(REQUIRED, key=lambda s: sum(hasattr(thing, m) for m in REQUIRED[s]))
+    missing = ", ".join(f"{m}()" for m in REQUIRED[nearest] if not hasattr(thing, m))
+    raise NotAnAdapter(
+        f"{thing!r} is no adapter: as a {nearest.value} it lacks {missing}. "
+        "Give a class with these methods (see 'Your own engine' in the README) or a kvconformance.Engine"
+    )
+
+
+def _require_adapter(surface: Surface, factory: object) -> None:
+    what = f"the {surface.value} adapter {getattr(factory, '__name__', factory)}"
+    missing = ", ".join(f"{m}()" for m in REQUIRED[surface] if not hasattr(factory, m))
+    if missing:
+        raise NotAnAdapter(f"{what} lacks {missing}; add it")
+    declared = getattr(factory, "capabilities", None)
+    if not isinstance(declared, Capabilities):
+        raise NotAnAdapter(f"{what} declares no capabilities; add `capabilities = Capabilities(...)` from kvspec")
+    fails = "failed" if surface is Surface.POOL else "fail"
+    for able, method in (("forks", "fork"), ("resets", "reset"), ("fails", fails)):
+        if getattr(declared, able) and not hasattr(factory, method):
+            raise NotAnAdapter(
+                f"{what} declares {able}=True but has no {method}(); add the method or withdraw the capability"
+            )
+    if "swap" in declared.preemptions and not hasattr(factory, "transfer_done"):
+        raise NotAnAdapter(f"{what} declares preemption by swap but has no transfer_done(); add it or withdraw swap")

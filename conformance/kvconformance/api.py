@@ -1,0 +1,40 @@
+"""The one function for third parties' own tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kvspec.rules import find
+from kvspec.vocabulary import Surface
+
+from kvconformance.adapters import as_engine, with_profiles
+from kvconformance.check import check_here
+from kvconformance.report import Report
+from kvconformance.search import Plan
+from kvconformance.supervise import check_supervised
+from kvconformance.surfaces import Engine, Factory
+
+
+def check(
+    factory: Factory | Engine,
+    *,
+    examples: int = 1_000,
+    seed: int = 0,
+    seconds: float = 600.0,
+    surfaces: Sequence[Surface] | None = None,
+    rules: Sequence[str] | None = None,
+    profiles: Sequence[str] = (),
+    isolated: bool = True,
+) -> Report:
+    """Check an adapter class (or an `Engine` with several) and return the report.
+
+    `examples` histories are tried on each surface, for at most `seconds` in all; `rules` restricts what is looked for.
+    With `isolated` (the default, where the platform can fork) a crash or hang of the engine becomes a finding.
+    Raises `NotAnAdapter` (a `ValueError`) if the object lacks methods or capabilities, `KeyError` for an unknown rule.
+    """
+    engine = with_profiles(as_engine(factory), frozenset(profiles))
+    wanted = frozenset(find(rule) for rule in rules) if rules is not None else None
+    plan = Plan(examples=examples, seed=seed, seconds=seconds, rules=wanted)
+    if isolated:
+        return check_supervised(lambda: engine, plan, surfaces=list(surfaces) if surfaces else None)
+    return check_here(engine, plan, surfaces=surfaces)

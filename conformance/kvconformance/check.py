@@ -1,0 +1,106 @@
+"""Check an engine: every surface that it has, every rule that binds it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
+from kvspec.violation import HarnessFault, Tally, Violation
+from kvspec.vocabulary import Surface
+
+from kvconformance.adapters import as_engine
+from kvconformance.checker import Checker
+from kvconformance.claims import claimed, unclaimed
+from kvconformance.history import History
+from kvconformance.keys import compare_keys
+from kvconformance.report import Report, SurfaceResult, finding
+from kvconformance.search import Found, Outcome, Plan, search
+from kvconformance.surfaces import Engine
+from kvconformance.trial import Trial, play
+
+Progress = Callable[[Surface, int, int, list[str]], None]
+Journal = Callable[[Surface, History], None]
+
+
+def check_here(engine: Engine, plan: Plan, *, surfaces: Iterable[Surface] | None = None) -> Report:
+    """Check in this process. An engine that kills the process kills us; `kvconformance.check` does not let it."""
+    chosen = [s for s in engine.factories if surfaces is None or s in set(surfaces)]
+    share = replace(plan, seconds=plan.seconds / max(len(chosen), 1))
+    results = tuple(check_surface(engine, surface, share) for surface in chosen)
+    return Report(engine.name, engine.version, plan.seed, results)
+
+
+def check_surface(
+    engine: Engine,
+    surface: Surface,
+    plan: Plan,
+    *,
+    name: str | None = None,
+    progress: Progress | None = None,
+    journal: Journal | None = None,
+) -> SurfaceResult:
+    """Search one surface. `name` is what the command line calls the engine; only a named one starts again elsewhere."""
+
+    def tell(done: int, wanted: int, broken: list[str]) -> None:
+        if progress:
+            progress(surface, done, wanted, broken)
+
+    def note(history: History) -> None:
+        if journal:
+            journal(surface, history)
+
+    judged = claimed(engine, surface)
+    try:
+        outcome = search(engine, surface, plan, judged, progress=tell, journal=note)
+        if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
+            _compare_keys(engine, surface, name, outcome)
+    except HarnessFault as fault:
+        return SurfaceResult(surface, claims(engine, surface), fault=str(fault))
+    return result(engine, outcome, name or engine.name)
+
+
+def replay(engine: Engine, surface: Surface, history: History, plan: Plan, name: str) -> SurfaceResult:
+    """Run one history, as printed by a finding, and judge it."""
+    tally = Tally()
+    capabilities = engine.capabilities(surface)
+    try:
+        trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience)
+    except HarnessFault as fault:
+        return SurfaceResult(surface, claims(engine, surface), fault=str(fault))
+    found = [Found(trial, 1)] if trial.violation is not None else []
+    return result(engine, Outcome(surface, 1, 0.0, tally.exercised, found), name)
+
+
+def claims(engine: Engine, surface: Surface) -> dict[str, str | None]:
+    """Per rule id, why it does not bind the surface, or None."""
+    return {rule.id: unclaimed(engine, surface, rule) for rule in RULES.values()}
+
+
+def result(engine: Engine, outcome: Outcome, name: str) -> SurfaceResult:
+    """The plain data of an outcome."""
+    exercised: Counter[Rule] = outcome.exercised
+    return SurfaceResult(
+        surface=outcome.surface,
+        claims=claims(engine, outcome.surface),
+        exercised={rule.id: times for rule, times in exercised.items()},
+        findings=tuple(finding(found, outcome.surface, name) for found in outcome.found),
+        examples=outcome.examples,
+        seconds=outcome.seconds,
+        complete=outcome.complete,
+    )
+
+
+def _compare_keys(engine: Engine, surface: Surface, name: str | None, outcome: Outcome) -> None:
+    """Put `prefix/reproducible-key` to the test, which no history of one engine can show."""
+    compared, difference = compare_keys(engine.factories[surface], name)
+    outcome.exercised[REPRODUCIBLE_KEY] += compared
+    if difference is not None:
+        history = History(8, 2, ())
+        violation = Violation(REPRODUCIBLE_KEY, difference, "equal keys for equal inputs")
+        trial = Trial(history, Checker(history.world(), engine.capabilities(surface)), violation)
+        outcome.found.append(Found(trial, compared))
+
+
+__all__ = ["as_engine", "check_here", "check_surface", "replay"]

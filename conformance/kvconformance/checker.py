@@ -1,0 +1,88 @@
+"""The checker: feeds what an engine does to the specification, and asks the engine what it says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kvspec import events as ev
+from kvspec import rules
+from kvspec.rules import Rule
+from kvspec.state import State, initial
+from kvspec.transition import advance
+from kvspec.violation import HarnessFault, Tally, Violation, Waived
+from kvspec.vocabulary import Capabilities, World
+
+
+class Checker:
+    """The newest state of the specification beside an engine, and every event that led to it.
+
+    `events` holds operations (as the driver names them) and events in order; a finding prints them.
+    """
+
+    def __init__(self, world: World, capabilities: Capabilities, tally: Tally | None = None) -> None:
+        self.tally = tally or Tally()
+        self.state: State = initial(world, capabilities)
+        self.events: list[object] = []
+
+    def note(self, operation: object) -> None:
+        """An operation begins; the events that follow are its effect."""
+        self.events.append(operation)
+
+    def feed(self, event: ev.Event) -> None:
+        """The engine did this. Raises `Violation` if it must not."""
+        self.events.append(event)
+        advance(self.state, event, self.tally)
+
+
+class Observer:
+    """Collects the self-descriptions that an engine offers."""
+
+    def __init__(self, engine: Any) -> None:
+        self._free = engine.free_blocks
+        self._refs = getattr(engine, "ref_counts", None)
+        self._tables = getattr(engine, "tables", None)
+        self._free_set = getattr(engine, "free_set", None)
+        self._keyed = getattr(engine, "keyed_blocks", None)
+        self._queues = getattr(engine, "queues", None)
+        self._counters = getattr(engine, "counters", None)
+
+    def observe(self) -> ev.Observe:
+        """What the engine says now."""
+        waiting, running = self._queues() if self._queues else (None, None)
+        return ev.Observe(
+            free=self._free(),
+            refs=self._refs() if self._refs else None,
+            tables=self._tables() if self._tables else None,
+            free_set=tuple(self._free_set()) if self._free_set else None,
+            keyed=self._keyed() if self._keyed else None,
+            waiting=waiting,
+            running=running,
+            counters=self._counters() if self._counters else None,
+        )
+
+
+class Guarded:
+    """Calls an engine; an exception that is no answer breaks `rule` instead of breaking us."""
+
+    def __init__(self, checker: Checker, rule: Rule) -> None:
+        self.checker = checker
+        self.rule = rule
+
+    def __call__(self, doing: str, call: Any, *arguments: Any, answers: tuple[type[Exception], ...] = ()) -> Any:
+        """The engine's answer; exceptions in `answers` pass, ours too."""
+        try:
+            return call(*arguments)
+        except (*answers, Violation, Waived, HarnessFault):
+            raise
+        except Exception as error:  # whatever a stranger's engine raises is a finding
+            self.checker.tally.broken(
+                self.rule,
+                f"{doing} raises {type(error).__name__}: {str(error)[:300]}",
+                "an answer",
+                raised=type(error).__name__,
+            )
+            raise Waived(self.rule.id) from error
+
+
+STEPPER_RAISES = rules.PROGRESS_OR_REJECT
+POOL_RAISES = rules.FIT_AGREES_WITH_ALLOCATE

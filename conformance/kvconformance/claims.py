@@ -1,0 +1,63 @@
+"""Which rules bind an engine on a surface, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kvspec import rules
+from kvspec.rules import RULES, Rule
+from kvspec.vocabulary import Capabilities, Surface
+
+from kvconformance.surfaces import Engine
+
+_NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
+    rules.ISOLATION: ("has no salts", lambda c: c.salts),
+    rules.COMPLETE_KEY: ("has neither adapters nor media", lambda c: c.adapters or c.media),
+    rules.INVALIDATE: ("has no reset, failure or adapters", lambda c: c.resets or c.fails or c.adapters),
+    rules.RESERVED_BLOCK: ("reserves no block", lambda c: bool(c.reserved_blocks)),
+    rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", lambda c: c.max_in_flight > 1 or _swaps(c)),
+}
+_NEEDS_CACHING = (
+    rules.CONTENT_MATCHES_KEY,
+    rules.PUBLISH_ONLY_COMPUTED,
+    rules.KEY_DOMAINS,
+    rules.FRESH_HIT,
+    rules.CONTIGUOUS_CHAIN,
+    rules.ONE_TOKEN_LEFT,
+)
+_NEEDS_METHOD = {
+    (rules.COUNTERS, Surface.POOL): "counters",
+    (rules.COUNTERS, Surface.STEPPER): "counters",
+    (rules.REPRODUCIBLE_KEY, Surface.POOL): "block_keys",
+    (rules.FAILURE_IS_ATOMIC, Surface.STEPPER): "fork",
+}
+
+
+def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[str] = frozenset()) -> str | None:
+    """Why `rule` does not bind the engine on this surface; None if it does."""
+    if rule.checked is None:
+        return "not checked by this version of kvspec"
+    if surface not in rule.surfaces:
+        return f"not a rule of a {surface.value}"
+    capabilities = engine.capabilities(surface)
+    if rule.id in capabilities.not_claimed:
+        return capabilities.not_claimed[rule.id]
+    if rule.profile is not None and rule.profile not in capabilities.profiles | profiles:
+        return f"the profile {rule.profile} is not declared"
+    if rule in _NEEDS and not _NEEDS[rule][1](capabilities):
+        return _NEEDS[rule][0]
+    if rule in _NEEDS_CACHING and True not in capabilities.caching:
+        return "has no prefix cache"
+    method = _NEEDS_METHOD.get((rule, surface))
+    if method is not None and not hasattr(engine.factories[surface], method):
+        return f"the adapter has no {method}()"
+    return None
+
+
+def claimed(engine: Engine, surface: Surface, profiles: frozenset[str] = frozenset()) -> list[Rule]:
+    """The rules that bind the engine on this surface."""
+    return [rule for rule in RULES.values() if unclaimed(engine, surface, rule, profiles) is None]
+
+
+def _swaps(capabilities: Capabilities) -> bool:
+    return "swap" in capabilities.preemptions

@@ -1,0 +1,280 @@
+"""The command `kvspec`: check an engine, list and explain rules, try the suite on its imposters."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import msgspec
+import typer
+from kvspec import SPEC_VERSION
+from kvspec.rules import RULES, Rule, find
+from kvspec.vocabulary import Surface
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from kvconformance.adapters import BUILT_IN, load
+from kvconformance.history import History
+from kvconformance.isolate import ChildTrouble
+from kvconformance.report import Report, RuleReport, Verdict, kvspec_version
+from kvconformance.search import Plan
+from kvconformance.supervise import check_supervised
+
+USAGE = 2
+
+app = typer.Typer(
+    name="kvspec",
+    help="Is an LLM serving engine's KV cache right? Checks engines against an executable specification.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.path.insert(0, str(Path.cwd()))
+    app()
+
+
+def usage(text: str) -> NoReturn:
+    """One clear line, and exit status 2."""
+    errors.print(f"[red]kvspec:[/] {escape(text)}", soft_wrap=True)
+    raise typer.Exit(USAGE)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        console.print(f"kvspec {kvspec_version()}, specification {SPEC_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Is an LLM serving engine's KV cache right?"""
+
+
+@app.command()
+def check(
+    engine: Annotated[
+        str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
+    ],
+    surface: Annotated[
+        list[str] | None, typer.Option(help="Check only this surface: pool, stepper, generator.")
+    ] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(min=1, help="Histories to try on each surface; without it, as many as fit in a minute."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Where the search begins; the same seed gives the same search.")] = 0,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(help="Demand a profile that the engine need not declare: fcfs, lru, decode-first."),
+    ] = None,
+    history: Annotated[str | None, typer.Option(help="Judge one history, as printed by a finding, and stop.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+    patience: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+    ] = 10.0,
+) -> None:
+    """Check an engine: a verdict for every rule, and for every broken one the smallest history that breaks it.
+
+    Exit status: 0 nothing broken, 1 a rule broken, 2 usage, 3 harness fault.
+    """
+    plan = _plan(examples, seed, rule, patience)
+    surfaces = [_surface(text) for text in surface] if surface else None
+    given = _history(history, surfaces)
+    _require_writable(json)
+    with _progress() as bar:
+        watch = Watch(bar, engine)
+        try:
+            report = check_supervised(
+                lambda: load(engine),
+                plan,
+                name=engine,
+                surfaces=surfaces,
+                profiles=frozenset(profile or ()),
+                history=given,
+                progress=watch.told,
+                on_loaded=watch.loaded,
+            )
+        except ChildTrouble as trouble:
+            if trouble.usage:
+                usage(str(trouble))
+            errors.print(f"[red]harness fault:[/] {escape(str(trouble))}", soft_wrap=True)
+            raise typer.Exit(3) from trouble
+    _show(report)
+    if json is not None:
+        _write(json, report.to_json())
+    raise typer.Exit(report.exit_status)
+
+
+@app.command()
+def rules(
+    json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
+) -> None:
+    """List every rule of the catalogue."""
+    if json:
+        sys.stdout.buffer.write(msgspec.json.encode([_rule_data(rule) for rule in RULES.values()]) + b"\n")
+        return
+    table = Table("rule", "sentence", box=None, pad_edge=False)
+    for rule in RULES.values():
+        table.add_row(rule.id, escape(rule.sentence) + ("" if rule.checked else " [dim](not checked yet)[/]"))
+    console.print(table)
+
+
+@app.command()
+def explain(rule: Annotated[str, typer.Argument(help="A rule id, such as prefix/one-token-left.")]) -> None:
+    """Say what a rule means, where it comes from and what falls with it."""
+    found = _rule(rule)
+    console.print(f"[bold]{found.id}[/]  ({'profile ' + found.profile if found.profile else 'must'})")
+    console.print(f"  {escape(found.sentence)}\n", soft_wrap=True)
+    console.print(f"  surfaces       {', '.join(s.value for s in found.surfaces)}")
+    console.print(f"  falls with it  {', '.join(r.id for r in found.falls_with_it) or '-'}")
+    above = [r.id for r in RULES.values() if found in r.falls_with_it]
+    console.print(f"  falls with     {', '.join(above) or '-'}", soft_wrap=True)
+    console.print(f"  sources        {', '.join(found.sources)}", soft_wrap=True)
+    console.print(f"  checked        {found.checked or 'not by this version'}")
+
+
+class Watch:
+    """Shows how a check is going."""
+
+    def __init__(self, bar: Progress, engine: str) -> None:
+        self.bar = bar
+        self.tasks: dict[Surface, TaskID] = {}
+        self.loading = bar.add_task(f"importing {engine}", total=None)
+
+    def loaded(self, name: str, version: str) -> None:
+        """The engine is there."""
+        self.bar.remove_task(self.loading)
+        console.print(f"{name} {version}")
+
+    def told(self, surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
+        """So many examples are done."""
+        if surface not in self.tasks:
+            self.tasks[surface] = self.bar.add_task(surface.value, total=wanted)
+        said = f"{surface.value}  {done} examples" + (f", broken: {len(broken)}" if broken else "")
+        self.bar.update(self.tasks[surface], completed=done, total=wanted, description=said)
+
+
+def _progress() -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=errors,
+        transient=True,
+    )
+
+
+def _plan(examples: int | None, seed: int, rule: list[str] | None, patience: float) -> Plan:
+    chosen = frozenset(_rule(text) for text in rule) if rule else None
+    if examples is None:
+        return Plan(seed=seed, rules=chosen, patience=patience)
+    seconds = max(60.0, examples * 3600.0)
+    return Plan(examples=examples, seed=seed, seconds=seconds, rules=chosen, patience=patience)
+
+
+def _show(report: Report) -> None:
+    for found in report.findings:
+        console.print()
+        console.print(escape(found.text()), soft_wrap=True)
+    console.print()
+    table = Table("verdict", "rule", "exercised", "", box=None, pad_edge=False)
+    for line in report.rules:
+        if line.verdict is not Verdict.NOT_CLAIMED:
+            table.add_row(_coloured(line.verdict), line.rule.id, str(line.exercised), escape(line.why))
+    console.print(table)
+    _summary(report)
+
+
+def _summary(report: Report) -> None:
+    counts = {verdict: len(report.with_verdict(verdict)) for verdict in Verdict}
+    tried = ", ".join(f"{r.examples} examples on the {r.surface.value}" for r in report.results)
+    console.print(
+        f"\n{report.engine} {report.engine_version}: {counts[Verdict.BROKEN]} broken, {counts[Verdict.HELD]} held, "
+        f"{counts[Verdict.NOT_REACHED]} not reached, {counts[Verdict.NOT_CLAIMED]} not claimed; {tried}, "
+        f"seed {report.seed}",
+        soft_wrap=True,
+    )
+    if report.fault:
+        errors.print(f"[red]harness fault:[/] {escape(report.fault)}", soft_wrap=True)
+
+
+def _coloured(verdict: Verdict) -> str:
+    colour = {Verdict.HELD: "green", Verdict.BROKEN: "red", Verdict.HARNESS_FAULT: "magenta"}.get(verdict, "yellow")
+    return f"[{colour}]{verdict.value}[/]"
+
+
+def _surface(text: str) -> Surface:
+    try:
+        return Surface(text)
+    except ValueError:
+        usage(f"no surface is called {text!r}; there are {', '.join(s.value for s in Surface)}")
+
+
+def _rule(text: str) -> Rule:
+    try:
+        return find(text)
+    except KeyError as error:
+        usage(str(error.args[0]))
+
+
+def _history(text: str | None, surfaces: list[Surface] | None) -> History | None:
+    if text is None:
+        return None
+    if not surfaces or len(surfaces) != 1:
+        usage("--history needs the one --surface on which it was found")
+    try:
+        return History.from_json(text)
+    except ValueError as error:
+        usage(str(error))
+
+
+def _require_writable(path: Path | None) -> None:
+    """Find out before the work, not after it, that the report cannot be written."""
+    if path is None:
+        return
+    try:
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        usage(f"cannot write {path}: {error.strerror}; give --json a file in a folder that exists and is writable")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        usage(f"cannot write {path}: {error.strerror}")
+
+
+def _rule_data(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "sentence": rule.sentence,
+        "profile": rule.profile,
+        "surfaces": [surface.value for surface in rule.surfaces],
+        "implies": [other.id for other in rule.implies],
+        "sources": list(rule.sources),
+        "checked": rule.checked,
+    }
+
+
+__all__ = ["RuleReport", "app", "main"]
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Runs a check in a child process: an engine that hangs or kills its process becomes a finding, not our crash.
+
+Parent and child speak JSON over a pipe, validated on both sides. The child names each history in a journal file
+before it runs it, so that the parent can tell which one was fatal.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from kvspec.vocabulary import Surface
+
+from kvconformance.history import History
+
+MOST_BYTES = 64 << 20
+"""Longest message that the parent reads from a child."""
+
+
+class Told(msgspec.Struct, frozen=True, tag="told"):
+    """A sign of life, with progress."""
+
+    surface: Surface
+    done: int
+    wanted: int
+    broken: list[str]
+
+
+class Loaded(msgspec.Struct, frozen=True, tag="loaded"):
+    """The engine is imported."""
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """The work is done, or a part of it."""
+
+    data: msgspec.Raw
+    last: bool = True
+
+
+class Trouble(msgspec.Struct, frozen=True, tag="trouble"):
+    """The work raised; `usage` where the user named something wrong."""
+
+    kind: str
+    text: str
+    usage: bool
+
+
+Message = Told | Loaded | Answer | Trouble
+
+
+class Died(Exception):
+    """The child ended without its last answer: how, and during which history."""
+
+    def __init__(self, how: str, loaded: bool, entry: tuple[Surface, History] | None) -> None:
+        super().__init__(how)
+        self.how, self.loaded, self.entry = how, loaded, entry
+
+
+class ChildTrouble(Exception):
+    """The child raised an exception of ours."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble.text if trouble.usage else f"{trouble.kind}: {trouble.text}")
+        self.usage = trouble.usage
+
+
+@dataclass(frozen=True)
+class Line:
+    """The child's end: tells, answers and keeps the journal."""
+
+    pipe: Connection
+    path: Path
+
+    def send(self, message: Message) -> None:
+        """One message to the parent."""
+        self.pipe.send_bytes(msgspec.json.encode(message))
+
+    def answer(self, data: Any, *, last: bool = False) -> None:
+        """A part of the answer: anything msgspec can encode."""
+        self.send(Answer(msgspec.Raw(msgspec.json.encode(data)), last))
+
+    def journal(self, surface: Surface, history: History) -> None:
+        """About to run this history."""
+        self.path.write_bytes(surface.value.encode() + b"\n" + history.to_json() + b"\n")
+
+
+def in_child(
+    work: Callable[[Line], None],
+    on_answer: Callable[[bytes], None],
+    on_told: Callable[[Told], None] | None = None,
+    *,
+    patience: float = 45.0,
+    load_patience: float = 600.0,
+) -> None:
+    """Run `work(line)` in a forked child and hand each of its answers to `on_answer`.
+
+    Raises `Died` where the child ends without a last answer or is silent for `patience` seconds (`load_patience`
+    until it says that the engine is loaded), `ChildTrouble` where `work` raises.
+    """
+    context = multiprocessing.get_context("fork")
+    with tempfile.TemporaryDirectory(prefix="kvspec-") as folder:
+        path = Path(folder) / "journal"
+        ours, theirs = context.Pipe(duplex=False)
+        child = context.Process(target=_serve, args=(work, Line(theirs, path)), daemon=False)
+        child.start()
+        theirs.close()
+        try:
+            _listen(child, ours, path, on_answer, on_told, patience, load_patience)
+        finally:
+            if child.is_alive():
+                child.kill()
+            child.join()
+            ours.close()
+
+
+def _serve(work: Callable[[Line], None], line: Line) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _silence()
+    try:
+        work(line)
+    except Exception as error:  # carried to the parent, which raises it
+        line.send(Trouble(type(error).__name__, str(error)[:4000], isinstance(error, ValueError)))
+    os._exit(0)
+
+
+def _silence() -> None:
+    """Engines print; the report is ours. KVSPEC_ENGINE_OUTPUT=1 lets them."""
+    if not os.environ.get("KVSPEC_ENGINE_OUTPUT"):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+
+
+def _listen(
+    child: Any,
+    pipe: Connection,
+    path: Path,
+    on_answer: Callable[[bytes], None],
+    on_told: Callable[[Told], None] | None,
+    patience: float,
+    load_patience: float,
+) -> None:
+    loaded, heard = False, time.monotonic()
+    while True:
+        limit = patience if loaded else load_patience
+        if not pipe.poll(min(0.2, limit)):
+            if time.monotonic() - heard > limit:
+                raise Died(f"does not answer within {limit:g} seconds and was killed", loaded, read_journal(path))
+            continue
+        try:
+            message = msgspec.json.decode(pipe.recv_bytes(MOST_BYTES), type=Message)
+        except EOFError:
+            child.join(10)
+            raise Died(_how(child.exitcode), loaded, read_journal(path)) from None
+        heard = time.monotonic()
+        if isinstance(message, Trouble):
+            raise ChildTrouble(message)
+        if isinstance(message, Answer):
+            on_answer(bytes(message.data))
+            if message.last:
+                return
+        loaded = True
+        if isinstance(message, Told) and on_told:
+            on_told(message)
+
+
+def _how(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"kills its process with {signal.Signals(-code).name}"
+    return f"ends its process with exit status {code}"
+
+
+def read_journal(path: Path) -> tuple[Surface, History] | None:
+    """The last history that a child was about to run."""
+    try:
+        first, second = path.read_bytes().split(b"\n")[:2]
+        return Surface(first.decode()), History.from_json(second)
+    except (ValueError, OSError):
+        return None

@@ -1,0 +1,75 @@
+"""Are keys reproducible? The same prompts through fresh engines in different order must have the same keys."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from kvspec.violation import HarnessFault
+from kvspec.vocabulary import KeyParts, Request, RequestId, Surface, TokenId, World
+
+from kvconformance.adapters import load
+
+_WORLD = World(num_blocks=8, block_size=2)
+_PARTS = (KeyParts(), KeyParts(salt="x"), KeyParts(adapter="a"), KeyParts(adapter="b"), KeyParts(adapter="c"))
+
+
+def probes() -> list[Request]:
+    """Prompts under every kind of key part that the key chain covers."""
+    prompts = [(0, 1, 2, 3), (3, 2, 1, 0), (0, 1, 0, 1)]
+    return [
+        Request(RequestId(f"key{i}-{j}"), tuple(TokenId(t) for t in prompt), 1, 0, parts)
+        for i, prompt in enumerate(prompts)
+        for j, parts in enumerate(_PARTS)
+    ]
+
+
+def all_keys(factory: Callable[[World], Any], *, backwards: bool) -> dict[str, list[str]]:
+    """The keys of all probes from one fresh engine, asked for in one order or the other."""
+    capabilities = factory.capabilities  # type: ignore[attr-defined]
+    wanted = [
+        p
+        for p in probes()
+        if (capabilities.salts or p.parts.salt is None) and (capabilities.adapters or p.parts.adapter is None)
+    ]
+    engine = factory(_WORLD)
+    ordered = reversed(wanted) if backwards else wanted
+    return {request.id: [repr(key) for key in engine.block_keys(request)] for request in ordered}
+
+
+def compare_keys(factory: Callable[[World], Any], engine: str | None) -> tuple[int, str | None]:
+    """(keys compared, the first difference): between load orders and, for a named engine, between processes."""
+    first = all_keys(factory, backwards=False)
+    others = {"after loading in the opposite order": all_keys(factory, backwards=True)}
+    if engine is not None:
+        others["in another process"] = _keys_of_another_process(engine)
+    for where, keys in others.items():
+        for request, wanted in first.items():
+            if keys.get(request) != wanted:
+                return len(first), f"the keys of prompt {request} {where} are {keys.get(request)}, before {wanted}"
+    return len(first) * len(others), None
+
+
+def _keys_of_another_process(engine: str) -> dict[str, list[str]]:
+    """The keys of a fresh interpreter with another hash seed. Raises `HarnessFault` if it does not answer."""
+    command = [sys.executable, "-m", "kvconformance.keys", engine]
+    environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
+    if done.returncode:
+        raise HarnessFault(f"the keys of another process: {done.stderr.decode()[-500:]}")
+    keys: dict[str, list[str]] = msgspec.json.decode(done.stdout.splitlines()[-1], type=dict[str, list[str]])
+    return keys
+
+
+def main() -> None:
+    """Print the keys of the engine named on the command line as one line of JSON."""
+    factory = load(sys.argv[1]).factories[Surface.POOL]
+    sys.stdout.buffer.write(msgspec.json.encode(all_keys(factory, backwards=False)) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""Drives a Pool through a history: admissions, growth, forks and releases of a block manager alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from kvspec import events as ev
+from kvspec.plans import Admission, Extension, Rejected
+from kvspec.state import Live
+from kvspec.vocabulary import Capabilities, KeyParts, Phase, Request, RequestId, TokenId, World
+
+from kvconformance import history as h
+from kvconformance.checker import POOL_RAISES, Checker, Guarded, Observer
+from kvconformance.stepper import name, pick
+from kvconformance.surfaces import Factory
+
+UNLIMITED = 1 << 30
+
+
+def stepless(world: World, capabilities: Capabilities) -> tuple[World, Capabilities]:
+    """A Pool knows no steps: lift what limits a step."""
+    return (
+        replace(world, token_budget=UNLIMITED, max_running=UNLIMITED),
+        replace(capabilities, idle_steps=UNLIMITED),
+    )
+
+
+class PoolDriver:
+    """One pool, one checker, one history."""
+
+    def __init__(self, factory: Factory, checker: Checker) -> None:
+        self.checker = checker
+        self.call = Guarded(checker, POOL_RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.observer = Observer(self.engine)
+        self.capabilities = checker.state.capabilities
+        self.pending: dict[RequestId, int] = {}
+        self.gone: list[RequestId] = []
+        self.lookups = 0
+
+    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+        """Perform all operations, then end every request."""
+        for operation in operations:
+            self.checker.note(operation)
+            _PERFORM[type(operation)](self, operation)
+            self.checker.feed(ev.EndStep())
+        self.checker.note("free all")
+        while self.checker.state.live():
+            self.free(h.Free())
+        self.checker.state.last = "exit"
+        self.observe()
+
+    def add(self, operation: h.Add) -> None:
+        """Admit a request; refused now or for good, nothing may change."""
+        state = self.checker.state
+        prompt = tuple(TokenId(t) for t in operation.prompt)
+        id = name(len(state.requests))
+        request = Request(id, prompt, operation.max_new_tokens, 0, operation.parts())
+        if not state.feasible(request) and (not self.capabilities.rejects_infeasible or not state.infeasible(request)):
+            return
+        self.checker.feed(ev.Add(request))
+        try:
+            admission = self.call(f"admitting {id}", self.engine.admit, request, operation.chunk, answers=(Rejected,))
+        except Rejected:
+            self.checker.feed(ev.Reject(id))
+        else:
+            self.admitted(request, operation.chunk, admission)
+        self.observe()
+
+    def admitted(self, request: Request, chunk: int, admission: Admission | None) -> None:
+        """The effects of an admission or its refusal."""
+        if admission is None:
+            self.refused(request, chunk)
+            return
+        hit, size = admission.hit, self.checker.state.world.block_size
+        self.checker.feed(ev.Start(request.id, hit, tuple(admission.table[: -(-hit // size)])))
+        self.checker.feed(ev.Reserve(request.id, hit + admission.count, tuple(admission.table)))
+        self.pending[request.id] = admission.count
+
+    def refused(self, request: Request, chunk: int) -> None:
+        """The pool is too full for a new request, which goes away."""
+        hit = self.engine.lookup(request) if hasattr(self.engine, "lookup") else None
+        known = hit.tokens if hit else 0
+        blocks = tuple(hit.blocks) if hit else ()
+        need = self.checker.state.world.blocks_for(known + min(chunk, len(request.prompt) - known)) - len(blocks)
+        self.checker.feed(ev.Refuse(request.id, need, blocks))
+        self.observe()
+        self.checker.feed(ev.Abort(request.id))
+        self.checker.state.last = "refusal"
+
+    def grow(self, operation: h.Grow) -> None:
+        """Homes for the next tokens of a running request."""
+        live = pick(self.running(), operation.which)
+        if live is None:
+            return
+        id = live.request.id
+        self.commit_one(id)
+        if live.computed == len(live.tokens):
+            if live.generated >= live.request.max_new_tokens:
+                return
+            token = TokenId((sum(live.tokens) + len(live.tokens) + live.forked) % 2)
+            self.call(f"appending to {id}", self.engine.append, id, token)
+            self.checker.feed(ev.Sample(id, token))
+        count = min(operation.count, len(live.tokens) - live.computed)
+        extension: Extension | None = self.call(f"extending {id}", self.engine.extend, id, count)
+        if extension is None:
+            self.checker.feed(ev.Refuse(id, self.needed(live, count)))
+        else:
+            self.extended(live, count, extension)
+        self.observe()
+
+    def extended(self, live: Live, count: int, extension: Extension) -> None:
+        """The effects of an extension: copies first, then new blocks."""
+        id = live.request.id
+        for copy in extension.copies:
+            index = live.table.index(copy.source)
+            self.checker.feed(ev.Copy(id, index, copy.source, copy.target, copy.extent))
+        self.checker.feed(ev.Reserve(id, live.computed + count, tuple(extension.table)))
+        self.pending[id] = count
+
+    def needed(self, live: Live, count: int) -> int:
+        """Blocks that an extension takes: new ones, and a private copy of a shared block that it continues."""
+        state = self.checker.state
+        size = state.world.block_size
+        new = state.world.blocks_for(live.computed + count) - len(live.table)
+        tail = live.computed // size
+        shared = live.computed % size and state.blocks[live.table[tail]].ref > 1
+        return new + (1 if shared else 0)
+
+    def commit(self, operation: h.Commit) -> None:
+        """What a request was given homes for is computed."""
+        live = pick([live for live in self.running() if live.request.id in self.pending], operation.which)
+        if live is not None:
+            self.commit_one(live.request.id)
+            self.observe()
+
+    def commit_one(self, id: RequestId) -> None:
+        """Compute the pending positions of one request."""
+        count = self.pending.pop(id, 0)
+        if count:
+            live = self.checker.state.requests[id]
+            live.ran = False
+            self.checker.feed(ev.Compute(id, live.computed, count, tuple(live.table)))
+            self.call(f"computing {id}", self.engine.computed, id, live.computed)
+
+    def fail(self, operation: h.Fail) -> None:
+        """The step that computes a request fails; the request is dropped."""
+        live = pick([live for live in self.running() if live.request.id in self.pending], 0)
+        if live is None or not self.capabilities.fails:
+            return
+        id = live.request.id
+        self.checker.feed(ev.Compute(id, live.computed, self.pending.pop(id), tuple(live.table)))
+        self.checker.feed(ev.FailStep(ev.StepId(self.checker.state.step)))
+        self.call(f"failing {id}", self.engine.failed, id)
+        self.end(live)
+
+    def fork(self, operation: h.Fork) -> None:
+        """A running request is continued twice."""
+        parent = pick(self.running(), operation.which)
+        if parent is None or not self.capabilities.forks:
+            return
+        self.commit_one(parent.request.id)
+        id = name(len(self.checker.state.requests))
+        child = replace(parent.request, id=id)
+        table = self.call(f"forking {parent.request.id}", self.engine.fork, parent.request.id, child)
+        if table is None:
+            self.checker.state.last = "refusal"
+        else:
+            self.checker.feed(ev.Fork(parent.request.id, child, tuple(table)))
+        self.observe()
+
+    def free(self, operation: h.Free) -> None:
+        """A request ends."""
+        live = pick(self.checker.state.live(), operation.which)
+        if live is not None:
+            self.end(live)
+
+    def end(self, live: Live) -> None:
+        """Free one request."""
+        id = live.request.id
+        self.call(f"freeing {id}", self.engine.free, id)
+        self.pending.pop(id, None)
+        self.checker.feed(ev.Abort(id))
+        self.gone.append(id)
+        self.observe()
+
+    def free_again(self, operation: h.FreeAgain) -> None:
+        """A stray second release: an error or nothing, but never a second block."""
+        if not self.gone:
+            return
+        id = self.gone[operation.which % len(self.gone)]
+        again = getattr(self.engine, "free_again", self.engine.free)
+        try:
+            again(id)
+        except Exception:
+            pass
+        self.checker.feed(ev.ReleaseAgain(id))
+        self.observe()
+
+    def reset(self, operation: h.Reset) -> None:
+        """The prefix cache is reset, or the engine refuses."""
+        if self.capabilities.resets:
+            self.checker.feed(ev.Reset(bool(self.call("resetting", self.engine.reset))))
+            self.observe()
+
+    def lookup(self, operation: h.Lookup) -> None:
+        """Ask for a hit and do not use it."""
+        if not hasattr(self.engine, "lookup"):
+            return
+        self.lookups += 1
+        parts = KeyParts(operation.salt, operation.adapter)
+        request = Request(RequestId(f"?{self.lookups}"), tuple(TokenId(t) for t in operation.prompt), 1, 0, parts)
+        self.checker.feed(ev.Add(request))
+        hit = self.call("looking up", self.engine.lookup, request)
+        self.checker.feed(ev.Lookup(request.id, hit.tokens, tuple(hit.blocks)))
+        self.checker.feed(ev.Abort(request.id))
+        self.checker.state.last = "lookup"
+        self.observe()
+
+    def running(self) -> list[Live]:
+        """Requests that hold blocks."""
+        return [live for live in self.checker.state.live() if live.phase is Phase.RUNNING]
+
+    def observe(self) -> None:
+        """Ask the pool what it says of itself, and judge it."""
+        self.checker.feed(self.call("describing itself", self.observer.observe))
+
+
+_PERFORM: dict[type, Callable[[PoolDriver, Any], None]] = {
+    h.Add: PoolDriver.add,
+    h.Grow: PoolDriver.grow,
+    h.Commit: PoolDriver.commit,
+    h.Fail: PoolDriver.fail,
+    h.Fork: PoolDriver.fork,
+    h.Free: PoolDriver.free,
+    h.FreeAgain: PoolDriver.free_again,
+    h.Reset: PoolDriver.reset,
+    h.Lookup: PoolDriver.lookup,
+}

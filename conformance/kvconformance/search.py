@@ -1,0 +1,186 @@
+"""The search: Hypothesis looks for a history that breaks a rule, shrinks it, and goes on for the other rules."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+from kvspec.rules import Rule
+from kvspec.violation import HarnessFault, Tally
+from kvspec.vocabulary import Surface
+
+from kvconformance.history import Add, History
+from kvconformance.strategies import histories
+from kvconformance.surfaces import Engine
+from kvconformance.trial import Trial, play
+
+Progress = Callable[[int, int, list[str]], None]
+"""Called with (examples done, examples wanted, ids of the rules broken so far)."""
+
+
+class OutOfTime(BaseException):
+    """Ends a search from inside Hypothesis, which lets it pass because it is no `Exception`."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long and how hard to search. `seconds` bounds everything, `shrink_seconds` the shrinking of one finding."""
+
+    examples: int = 3_000
+    seed: int = 0
+    seconds: float = 60.0
+    shrink_seconds: float = 6.0
+    patience: float = 10.0
+    rules: frozenset[Rule] | None = None
+    """Only these can be found broken (None: all)."""
+
+
+@dataclass
+class Found:
+    """A rule found broken: the smallest history seen that breaks it, after how many examples, in how many seconds."""
+
+    trial: Trial
+    examples: int
+    seconds: float = 0.0
+
+    @property
+    def rule(self) -> Rule:
+        """The broken rule."""
+        violation = self.trial.violation
+        if violation is None:
+            raise HarnessFault("a finding without a violation")
+        return violation.rule
+
+
+@dataclass
+class Outcome:
+    """What a search of one surface gave."""
+
+    surface: Surface
+    examples: int = 0
+    seconds: float = 0.0
+    exercised: Counter[Rule] = field(default_factory=Counter)
+    found: list[Found] = field(default_factory=list)
+    complete: bool = True
+    """False where time ran out before all examples were tried."""
+
+
+def search(
+    engine: Engine,
+    surface: Surface,
+    plan: Plan,
+    judged: Iterable[Rule],
+    *,
+    progress: Progress | None = None,
+    journal: Callable[[History], None] | None = None,
+) -> Outcome:
+    """Look for broken rules among `judged` on one surface until the examples or the seconds are used up.
+
+    `journal` is told of each history before it is run, so that a supervisor knows what killed the process.
+    """
+    judged = frozenset(judged) & (plan.rules if plan.rules is not None else frozenset(judged))
+    outcome = Outcome(surface)
+    begun = time.monotonic()
+    waived: frozenset[Rule] = frozenset()
+    while outcome.examples < plan.examples and time.monotonic() - begun < plan.seconds:
+        hunt = _Hunt(engine, surface, plan, judged, waived, outcome, begun, progress, journal)
+        found = hunt.run()
+        if found is None:
+            outcome.complete = not hunt.out_of_time
+            break
+        outcome.found.append(found)
+        waived |= {found.rule}
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+class _Hunt:
+    """One run of Hypothesis: up to the next rule that is not known to be broken."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        surface: Surface,
+        plan: Plan,
+        judged: frozenset[Rule],
+        waived: frozenset[Rule],
+        outcome: Outcome,
+        begun: float,
+        progress: Progress | None,
+        journal: Callable[[History], None] | None,
+    ) -> None:
+        self.factory = engine.factories[surface]
+        self.capabilities = engine.capabilities(surface)
+        self.surface, self.plan, self.judged = surface, plan, judged
+        self.waived, self.outcome, self.begun = waived, outcome, begun
+        self.progress, self.journal = progress, journal
+        self.best: Found | None = None
+        self.shrink_until = 0.0
+        self.out_of_time = False
+
+    def run(self) -> Found | None:
+        """The next broken rule with its smallest history, or None."""
+        settings = hypothesis.settings(
+            max_examples=self.plan.examples - self.outcome.examples,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        seed = self.plan.seed + 1_000_003 * len(self.waived)
+        strategy = histories(self.surface, self.capabilities)
+        test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(self.attempt)))
+        try:
+            test()
+        except OutOfTime:
+            self.out_of_time = self.best is None
+        except HarnessFault:
+            raise
+        except Exception:
+            if self.best is None:
+                raise
+        return self.best
+
+    def attempt(self, history: History) -> None:
+        """Try one history; raise its violation so that Hypothesis shrinks it."""
+        now = time.monotonic()
+        if now > (self.shrink_until if self.best else self.begun + self.plan.seconds):
+            raise OutOfTime
+        if self.journal:
+            self.journal(history)
+        tally = Tally(self.waived)
+        trial = play(self.factory, self.capabilities, self.surface, history, tally, self.plan.patience)
+        if self.best is None:
+            self.count(tally)
+        violation = trial.violation
+        if violation is None or violation.rule not in self.judged:
+            return
+        if self.best is None:
+            self.best = Found(trial, self.outcome.examples, now - self.begun)
+            self.shrink_until = now + self.plan.shrink_seconds
+        elif violation.rule is not self.best.rule:
+            return
+        elif size(history) <= size(self.best.trial.history):
+            self.best.trial = trial
+        raise violation
+
+    def count(self, tally: Tally) -> None:
+        """One more example."""
+        self.outcome.examples += 1
+        self.outcome.exercised.update(tally.exercised)
+        if self.progress and (self.outcome.examples % 20 == 0 or self.best):
+            broken = [found.rule.id for found in self.outcome.found]
+            self.progress(self.outcome.examples, self.plan.examples, broken)
+
+
+def size(history: History) -> tuple[int, int, int]:
+    """How much a person has to read: operations, then tokens, then the size of the world."""
+    tokens = sum(len(o.prompt) + o.max_new_tokens for o in history.operations if isinstance(o, Add))
+    return (len(history.operations), tokens, history.num_blocks + history.token_budget)

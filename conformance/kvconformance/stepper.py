@@ -1,0 +1,322 @@
+"""Drives a Stepper through a history: the harness is the client, the model and the device.
+
+The engine's plan becomes events in the order in which the engine decided; the ghost contents of the state say what
+each planned request would read.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from kvspec import events as ev
+from kvspec import rules
+from kvspec.plans import (
+    Action,
+    Admitted,
+    BlockCopy,
+    Preempted,
+    Rejected,
+    Released,
+    Scheduled,
+    StepPlan,
+    SwappedIn,
+    SwappedOut,
+    TurnedAway,
+)
+from kvspec.state import Live
+from kvspec.violation import HarnessFault
+from kvspec.vocabulary import Phase, Request, RequestId, StepId, TokenId
+
+from kvconformance import history as h
+from kvconformance.checker import STEPPER_RAISES, Checker, Guarded, Observer
+from kvconformance.surfaces import Factory
+
+NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class StepperDriver:
+    """One engine, one checker, one history."""
+
+    def __init__(self, factory: Factory, checker: Checker) -> None:
+        self.checker = checker
+        self.call = Guarded(checker, STEPPER_RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.observer = Observer(self.engine)
+        self.flights: deque[tuple[StepId, StepPlan]] = deque()
+        self.capabilities = checker.state.capabilities
+
+    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+        """Perform all operations, then drain: everything must finish and be given back."""
+        for operation in operations:
+            self.checker.note(operation)
+            _PERFORM[type(operation)](self, operation)
+        self.checker.note("drain")
+        self.drain()
+
+    # Clients.
+
+    def add(self, operation: h.Add) -> None:
+        """A client's request; what can never fit must be rejected."""
+        state = self.checker.state
+        request = Request(
+            name(len(state.requests)),
+            tuple(TokenId(t) for t in operation.prompt),
+            operation.max_new_tokens,
+            operation.priority,
+            operation.parts(),
+        )
+        if not state.feasible(request) and (not self.capabilities.rejects_infeasible or not state.infeasible(request)):
+            return
+        self.checker.feed(ev.Add(request))
+        try:
+            self.call(f"adding {request.id}", self.engine.add, request, answers=(Rejected,))
+        except Rejected:
+            self.checker.feed(ev.Reject(request.id))
+        self.observe()
+
+    def abort(self, operation: h.Abort) -> None:
+        """A client cancels."""
+        live = pick(self.checker.state.live(), operation.which)
+        if live is None or not self.capabilities.aborts:
+            return
+        id = live.request.id
+        self.call(f"aborting {id}", self.engine.abort, id)
+        flying = any(id == s.request for _, plan in self.flights for s in plan.scheduled)
+        deferred = self.capabilities.defers_release or (flying and self.capabilities.defers_in_flight)
+        self.checker.feed(ev.Abort(id, deferred))
+        self.observe()
+
+    def fork(self, operation: h.Fork) -> None:
+        """A running request is continued twice, if the engine can."""
+        if not self.capabilities.forks:
+            return
+        state = self.checker.state
+        running = [live for live in state.live() if live.phase is Phase.RUNNING]
+        parent = pick(running, operation.which)
+        if parent is None:
+            return
+        child = Request(
+            name(len(state.requests)),
+            parent.request.prompt,
+            parent.request.max_new_tokens,
+            parent.request.priority,
+            parent.request.parts,
+        )
+        id = parent.request.id
+        if self.call(f"forking {id}", self.engine.fork, id, child):
+            tables = self.engine.tables() if hasattr(self.engine, "tables") else {}
+            self.checker.feed(ev.Fork(id, child, tuple(tables.get(child.id, parent.table))))
+        else:
+            self.checker.state.last = "refusal"
+        self.observe()
+
+    def reset(self, operation: h.Reset) -> None:
+        """The prefix cache is reset, or the engine refuses."""
+        if not self.capabilities.resets:
+            return
+        self.checker.feed(ev.Reset(bool(self.call("resetting", self.engine.reset))))
+        self.observe()
+
+    # Steps.
+
+    def step(self, operation: h.Operation) -> None:
+        """Plan a step and let it complete after those before it."""
+        self.begin(operation)
+        while self.flights:
+            self.end(operation)
+
+    def begin(self, operation: h.Operation) -> None:
+        """Plan a step and dispatch it."""
+        if len(self.flights) >= self.capabilities.max_in_flight:
+            self.end(operation)
+        plan: StepPlan = self.call("planning a step", self.engine.plan)
+        for action in plan.actions:
+            self.apply(action, plan)
+        number = StepId(self.checker.state.step)
+        self.checker.feed(ev.Dispatch(number))
+        self.checker.feed(ev.EndStep())
+        self.flights.append((number, plan))
+        self.observe()
+
+    def end(self, operation: h.Operation) -> None:
+        """The oldest step in flight completes: sample, append, finish."""
+        if not self.flights:
+            return
+        number, plan = self.flights.popleft()
+        self.checker.feed(ev.Complete(number))
+        sampled = {
+            s.request: self.sample(live)
+            for s in plan.scheduled
+            if (live := self.live(s.request)).phase is Phase.RUNNING and s.start + s.count == len(live.tokens)
+        }
+        finished = self.call("completing a step", self.engine.complete, plan, sampled)
+        for scheduled in plan.scheduled:
+            self.settle(scheduled.request, sampled, None if finished is None else set(finished))
+        self.merge_duplicates()
+        self.observe()
+
+    def fail(self, operation: h.Fail) -> None:
+        """The device fails: the step's requests are dropped."""
+        if not self.capabilities.fails:
+            return
+        self.step_only_this(operation)
+        number, plan = self.flights.pop()
+        self.call("failing a step", self.engine.fail, plan)
+        self.checker.feed(ev.Complete(number))
+        self.checker.feed(ev.FailStep(number))
+        for scheduled in plan.scheduled:
+            live = self.live(scheduled.request)
+            if live.phase is not Phase.DONE:
+                self.checker.feed(ev.Abort(scheduled.request))
+            elif live.table:
+                self.checker.feed(ev.Release(scheduled.request))
+        self.observe()
+
+    def step_only_this(self, operation: h.Operation) -> None:
+        """Dispatch one step with none before it in flight."""
+        while self.flights:
+            self.end(operation)
+        self.begin(operation)
+
+    def transfer(self, operation: h.Transfer) -> None:
+        """A pending transfer finishes."""
+        pending = sorted(self.checker.state.transfers)
+        if not pending:
+            return
+        id = pending[operation.which % len(pending)]
+        self.call(f"finishing transfer {id}", self.engine.transfer_done, id)
+        self.checker.feed(ev.TransferDone(id))
+        self.observe()
+
+    def drain(self) -> None:
+        """Run until nothing is live. A bounded number of steps must do."""
+        state = self.checker.state
+        patience = 20 + 4 * sum(live.request.limit for live in state.live()) + 4 * len(state.requests)
+        for _ in range(patience):
+            while state.transfers:
+                self.transfer(h.Transfer())
+            if not state.live() and not self.flights:
+                break
+            self.step(h.Step())
+        self.rest(patience)
+
+    def rest(self, patience: int) -> None:
+        """At rest nothing is held."""
+        state = self.checker.state
+        waiting = [live.request.id for live in state.live()]
+        self.checker.tally.require(
+            not waiting,
+            rules.PROGRESS_OR_REJECT,
+            lambda: (f"{', '.join(waiting)} did not finish in {patience} steps", "every request finishes"),
+        )
+        if self.capabilities.defers_release:
+            self.step(h.Step())
+        state.last = "exit"
+        self.observe()
+
+    # From plans to events.
+
+    def apply(self, action: Action, plan: StepPlan) -> None:
+        """Feed one decision of a plan."""
+        if not isinstance(action, BlockCopy):
+            self.live(action.request)
+        for event in _EVENTS[type(action)](self, action):
+            self.checker.feed(event)
+
+    def scheduled(self, action: Scheduled) -> list[ev.Event]:
+        """A request computes; if it was waiting, it starts on its hit first."""
+        live, size = self.live(action.request), self.checker.state.world.block_size
+        compute = ev.Compute(
+            action.request, action.start, action.count, tuple(action.table), action.slots, action.tokens
+        )
+        if live.phase is not Phase.WAITING or live.swapped is not None:
+            return [compute]
+        return [ev.Start(action.request, action.start, tuple(action.table[: -(-action.start // size)])), compute]
+
+    def copied(self, action: BlockCopy) -> list[ev.Event]:
+        """Copy-on-write of one entry of a table."""
+        live = self.live(action.request)
+        if action.source not in live.table:
+            raise HarnessFault(
+                f"a copy for {action.request} names block {action.source}, not in its table {live.table}"
+            )
+        index = live.table.index(action.source)
+        return [ev.Copy(action.request, index, action.source, action.target, action.extent)]
+
+    def settle(self, id: RequestId, sampled: dict[RequestId, TokenId], finished: set[RequestId] | None) -> None:
+        """The effects of a completed step on one of its requests."""
+        live = self.live(id)
+        if live.phase is Phase.DONE:
+            if live.table and self.capabilities.defers_in_flight:
+                self.checker.feed(ev.Release(id))
+            return
+        if id in sampled:
+            self.checker.feed(ev.Sample(id, sampled[id]))
+        done = live.generated >= live.request.max_new_tokens if finished is None else id in finished
+        if done:
+            self.checker.feed(ev.Finish(id, self.capabilities.defers_release))
+
+    def merge_duplicates(self) -> None:
+        """Where the engine declares that it merges duplicate blocks, follow its tables."""
+        if not self.capabilities.remaps_duplicates:
+            return
+        for id, table in self.engine.tables().items():
+            live = self.live(id)
+            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
+                if old != new:
+                    self.checker.feed(ev.Remap(id, index, new))
+
+    # Helpers.
+
+    def observe(self) -> None:
+        """Ask the engine what it says of itself, and judge it."""
+        self.checker.feed(self.call("describing itself", self.observer.observe))
+
+    def live(self, id: RequestId) -> Live:
+        """A request the engine named."""
+        live = self.checker.state.requests.get(id)
+        if live is None:
+            raise HarnessFault(f"the adapter names request {id!r}, which was never added")
+        return live
+
+    def sample(self, live: Live) -> TokenId:
+        """A token that depends on the whole context and, for forks, on who asks."""
+        tokens = live.tokens
+        return TokenId((sum(i * t for i, t in enumerate(tokens, 1)) + len(tokens) + live.forked) % 2)
+
+
+def name(number: int) -> RequestId:
+    """A, B, …, Z, A1, B1, …"""
+    letter, round_ = NAMES[number % len(NAMES)], number // len(NAMES)
+    return RequestId(f"{letter}{round_}" if round_ else letter)
+
+
+def pick(candidates: list[Live], which: int) -> Live | None:
+    """The candidate an operation names, modulo their number."""
+    return candidates[which % len(candidates)] if candidates else None
+
+
+_PERFORM: dict[type, Callable[[StepperDriver, Any], None]] = {
+    h.Add: StepperDriver.add,
+    h.Step: StepperDriver.step,
+    h.Begin: StepperDriver.begin,
+    h.End: StepperDriver.end,
+    h.Fail: StepperDriver.fail,
+    h.Transfer: StepperDriver.transfer,
+    h.Abort: StepperDriver.abort,
+    h.Fork: StepperDriver.fork,
+    h.Reset: StepperDriver.reset,
+}
+
+_EVENTS: dict[type, Callable[[StepperDriver, Any], list[ev.Event]]] = {
+    Scheduled: StepperDriver.scheduled,
+    BlockCopy: StepperDriver.copied,
+    Admitted: lambda _, a: [ev.Start(a.request, a.hit, tuple(a.table))],
+    Preempted: lambda _, a: [ev.Preempt(a.request)],
+    TurnedAway: lambda _, a: [ev.Reject(a.request)],
+    Released: lambda _, a: [ev.Release(a.request)],
+    SwappedOut: lambda _, a: [ev.SwapOut(a.request, a.transfer)],
+    SwappedIn: lambda _, a: [ev.SwapIn(a.request, tuple(a.table), a.transfer)],
+}

@@ -1,0 +1,184 @@
+"""A whole check in child processes: load the engine, search its surfaces, and turn a death into a finding."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import msgspec
+from kvspec.violation import Violation
+from kvspec.vocabulary import Surface
+
+from kvconformance.adapters import with_profiles
+from kvconformance.check import check_surface, claims, replay
+from kvconformance.fatal import shrink_fatal
+from kvconformance.history import History
+from kvconformance.isolate import ChildTrouble, Died, Line, Loaded, Told, in_child
+from kvconformance.report import Report, SurfaceResult, finding_of
+from kvconformance.search import Plan
+from kvconformance.surfaces import Engine
+from kvconformance.trial import RAISES
+
+Loader = Callable[[], Engine]
+Progress = Callable[[Surface, int, int, list[str]], None]
+
+
+class Header(msgspec.Struct, frozen=True, tag="header"):
+    """The engine is loaded."""
+
+    name: str
+    version: str
+    surfaces: list[Surface]
+    claims: dict[str, dict[str, str | None]]
+
+
+class Part(msgspec.Struct, frozen=True, tag="part"):
+    """One surface is done."""
+
+    result: SurfaceResult
+
+
+@dataclass
+class _Job:
+    load: Loader
+    plan: Plan
+    name: str | None
+    surfaces: list[Surface] | None
+    profiles: frozenset[str]
+    history: History | None = None
+
+    def engine(self) -> Engine:
+        return with_profiles(self.load(), self.profiles)
+
+    def wanted(self, engine: Engine) -> list[Surface]:
+        if self.surfaces is None:
+            return list(engine.factories)
+        if missing := [s.value for s in self.surfaces if s not in engine.factories]:
+            raise ValueError(
+                f"{engine.name} has no surface {', '.join(missing)}; it has "
+                + ", ".join(s.value for s in engine.factories)
+            )
+        return self.surfaces
+
+
+def check_supervised(
+    load: Loader,
+    plan: Plan,
+    *,
+    name: str | None = None,
+    surfaces: list[Surface] | None = None,
+    profiles: frozenset[str] = frozenset(),
+    history: History | None = None,
+    progress: Progress | None = None,
+    on_loaded: Callable[[str, str], None] | None = None,
+) -> Report:
+    """The report on the engine that `load` gives. `name` is what the command line calls it.
+
+    With `history`, that one history is judged instead of a search. Raises `ChildTrouble` where loading fails.
+    """
+    job = _Job(load, plan, name, surfaces, profiles, history)
+    results: list[SurfaceResult] = []
+    header: Header | None = None
+
+    def on_answer(data: bytes) -> None:
+        nonlocal header
+        answer = msgspec.json.decode(data, type=Header | Part)
+        if isinstance(answer, Part):
+            results.append(answer.result)
+        elif header is None:
+            header = answer
+            if on_loaded:
+                on_loaded(answer.name, answer.version)
+
+    def on_told(told: Told) -> None:
+        if progress:
+            progress(told.surface, told.done, told.wanted, told.broken)
+
+    while True:
+        try:
+            in_child(lambda line: _work(job, line), on_answer, on_told, patience=plan.patience * 3 + 15)
+            break
+        except Died as died:
+            if header is None or died.entry is None:
+                results.append(_fault(header, died))
+                break
+            results.append(_killed(job, header, died, died.entry))
+            done = {result.surface for result in results}
+            job.surfaces = [s for s in (job.surfaces or header.surfaces) if s not in done]
+            if not job.surfaces:
+                break
+    engine_name, version = (header.name, header.version) if header else (name or "unknown", "unknown")
+    return Report(engine_name, version, plan.seed, tuple(results))
+
+
+def _work(job: _Job, line: Line) -> None:
+    """In the child: everything, surface by surface."""
+    engine = job.engine()
+    wanted = job.wanted(engine)
+    line.send(Loaded())
+    line.answer(Header(engine.name, engine.version, wanted, {s.value: claims(engine, s) for s in wanted}))
+    share = replace(job.plan, seconds=job.plan.seconds / len(wanted))
+
+    def told(surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
+        line.send(Told(surface, done, wanted, broken))
+
+    for surface in wanted:
+        if job.history is not None:
+            line.journal(surface, job.history)
+            part = replay(engine, surface, job.history, share, job.name or engine.name)
+        else:
+            part = check_surface(engine, surface, share, name=job.name, progress=_seldom(told), journal=line.journal)
+        line.answer(Part(part), last=surface is wanted[-1])
+
+
+def _seldom(told: Progress, interval: float = 0.1) -> Progress:
+    """Progress at most ten times a second."""
+    last = 0.0
+
+    def tell(surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= interval:
+            last = now
+            told(surface, done, wanted, broken)
+
+    return tell
+
+
+def _fault(header: Header | None, died: Died) -> SurfaceResult:
+    """The child died outside any history: the engine does not even load, or we are at fault."""
+    surface = header.surfaces[0] if header else Surface.STEPPER
+    reasons = header.claims[surface.value] if header else {}
+    return SurfaceResult(surface, reasons, fault=f"{'checking' if header else 'importing'} the engine {died.how}")
+
+
+def _killed(job: _Job, header: Header, died: Died, entry: tuple[Surface, History]) -> SurfaceResult:
+    """A finding from a death, with the smallest history that is as fatal."""
+    surface, history = entry
+    small = history if job.history is not None else _smallest(job, surface, history)
+    rule = RAISES[surface]
+    told = finding_of(
+        rule, surface, small, Violation(rule, f"the engine {died.how}", "an answer"), job.name or header.name
+    )
+    return SurfaceResult(surface, header.claims[surface.value], {rule.id: 1}, (told,), complete=False)
+
+
+def _smallest(job: _Job, surface: Surface, history: History) -> History:
+    """Drop operations while what is left is still fatal, in a child that forks for every attempt."""
+    smallest = history
+
+    def on_answer(data: bytes) -> None:
+        nonlocal smallest
+        smallest = History.from_json(data)
+
+    def work(line: Line) -> None:
+        engine = job.engine()
+        line.send(Loaded())
+        line.answer(shrink_fatal(engine, surface, history, job.plan.patience), last=True)
+
+    try:
+        in_child(work, on_answer, patience=120.0)
+    except (Died, ChildTrouble):
+        return history
+    return smallest

@@ -1,0 +1,157 @@
+"""What an adapter looks like: plain classes, nothing to inherit. Each surface needs few methods; more sharpen the verdict.
+
+A factory takes a `World` and returns a fresh engine; an adapter class is its own factory. Its `capabilities` say what
+it can do and which freedoms of the specification it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kvspec.plans import Admission, Extension, Hit, Rejected, StepPlan
+from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, TransferId, World
+
+
+class Pool(Protocol):
+    """A block manager alone. Each operation happens whole or, refused, changes nothing."""
+
+    capabilities: Capabilities
+
+    def admit(self, request: Request, chunk: int) -> Admission | None:
+        """Share the longest prefix hit and give homes to the next tokens, at most `chunk`; None if it does not fit now.
+
+        Raises `Rejected` if the request can never fit.
+        """
+
+    def extend(self, request: RequestId, count: int) -> Extension | None:
+        """Give homes to the next `count` tokens; None if they do not fit now."""
+
+    def computed(self, request: RequestId, num_computed: int) -> None:
+        """The first `num_computed` tokens now have keys and values; full blocks may be published."""
+
+    def append(self, request: RequestId, token: TokenId) -> None:
+        """A token was sampled and joins the request's tokens."""
+
+    def free(self, request: RequestId) -> None:
+        """The request is over: give back its blocks."""
+
+    def free_blocks(self) -> int:
+        """How many blocks a new request could get: free, or idle and cached."""
+
+
+class PoolExtras(Protocol):
+    """Optional methods of a Pool, used where present (and where the capabilities say so)."""
+
+    def lookup(self, request: Request) -> Hit: ...
+    def fork(self, parent: RequestId, child: Request) -> tuple[BlockId, ...] | None: ...
+    def free_again(self, request: RequestId) -> None: ...
+    def failed(self, request: RequestId) -> None: ...
+    def reset(self) -> bool: ...
+    def block_keys(self, request: Request) -> Sequence[object]: ...
+
+
+class Stepper(Protocol):
+    """A scheduler with its cache. The harness plays the model between `plan` and `complete`."""
+
+    capabilities: Capabilities
+
+    def add(self, request: Request) -> None:
+        """A client's request. Raises `Rejected` if it can never fit."""
+
+    def plan(self) -> StepPlan:
+        """Decide the next step: who computes which positions, through which block table."""
+
+    def complete(self, plan: StepPlan, sampled: Mapping[RequestId, TokenId]) -> Collection[RequestId] | None:
+        """The step has run. `sampled` has a token for each request whose tokens are all computed.
+
+        Returns the requests that are finished (None: the adapter cannot tell).
+        """
+
+    def abort(self, request: RequestId) -> None:
+        """The client cancels, in whatever phase the request is."""
+
+    def free_blocks(self) -> int:
+        """How many blocks a new request could get: free, or idle and cached."""
+
+
+class StepperExtras(Protocol):
+    """Optional methods of a Stepper, used where present (and where the capabilities say so)."""
+
+    def fork(self, parent: RequestId, child: Request) -> bool: ...
+    def fail(self, plan: StepPlan) -> None: ...
+    def reset(self) -> bool: ...
+    def transfer_done(self, transfer: TransferId) -> None: ...
+    def queues(self) -> tuple[tuple[RequestId, ...], tuple[RequestId, ...]]: ...
+
+
+class Observations(Protocol):
+    """Optional self-descriptions, for both surfaces."""
+
+    def ref_counts(self) -> Mapping[BlockId, int]: ...
+    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]: ...
+    def free_set(self) -> Sequence[BlockId]: ...
+    def keyed_blocks(self) -> frozenset[BlockId]: ...
+    def counters(self) -> tuple[int, int]: ...
+
+
+class Generator(Protocol):
+    """A whole engine as a black box: prompts in, greedy tokens out."""
+
+    capabilities: Capabilities
+
+    def generate(self, prompts: Sequence[Sequence[int]], max_new_tokens: int) -> Sequence[Sequence[int]]:
+        """The new tokens of each prompt, all served together."""
+
+    def expected(self, prompt: Sequence[int], max_new_tokens: int) -> Sequence[int]:
+        """The new tokens by plain decoding: no cache sharing, no chunks, no batch."""
+
+
+Factory = Callable[[World], Any]
+
+REQUIRED: dict[Surface, tuple[str, ...]] = {
+    Surface.POOL: ("admit", "extend", "computed", "append", "free", "free_blocks"),
+    Surface.STEPPER: ("add", "plan", "complete", "abort", "free_blocks"),
+    Surface.GENERATOR: ("generate", "expected"),
+}
+"""The methods without which an object is not an adapter of the surface."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine under test: its name and version, and a factory for each surface that it claims."""
+
+    name: str
+    version: str
+    factories: Mapping[Surface, Factory]
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def capabilities(self, surface: Surface) -> Capabilities:
+        """What the adapter of a surface declares."""
+        declared: Capabilities = self.factories[surface].capabilities  # type: ignore[attr-defined]
+        return declared
+
+
+__all__ = [
+    "REQUIRED",
+    "Admission",
+    "BlockId",
+    "Capabilities",
+    "Engine",
+    "Extension",
+    "Factory",
+    "Generator",
+    "Hit",
+    "Observations",
+    "Pool",
+    "PoolExtras",
+    "Rejected",
+    "Request",
+    "RequestId",
+    "StepPlan",
+    "Stepper",
+    "StepperExtras",
+    "Surface",
+    "World",
+]

@@ -14,6 +14,7 @@ from kvconformance.surfaces import REQUIRED, Engine, Factory
 
 BUILT_IN: dict[str, str] = {
     "reference": "kvconformance.engines.reference:engine",
+    "contiguous": "kvconformance.engines.reference:contiguous",
     "transformers": "kvconformance.engines.transformers:engine",
     "vllm": "kvconformance.engines.vllm:engine",
     "mini-infer": "kvconformance.engines.mini_infer:engine",

@@ -15,11 +15,11 @@ MAX_OPERATIONS = 10_000
 MAX_PROMPT = 100_000
 
 
-class Operation(msgspec.Struct, frozen=True, tag=True):
+class Operation(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     """One thing that a client or the device does."""
 
 
-class Add(Operation, frozen=True, tag=True):
+class Add(Operation, frozen=True, tag=True, omit_defaults=True):
     """A client sends a prompt; `chunk` limits what a Pool is asked to allocate at once."""
 
     prompt: tuple[int, ...]
@@ -38,70 +38,70 @@ class Add(Operation, frozen=True, tag=True):
         return KeyParts(self.salt, self.adapter, self.adapter_version, self.weights, media)
 
 
-class Step(Operation, frozen=True, tag=True):
+class Step(Operation, frozen=True, tag=True, omit_defaults=True):
     """The engine plans a step, the device runs it, the engine takes the result."""
 
 
-class Begin(Operation, frozen=True, tag=True):
+class Begin(Operation, frozen=True, tag=True, omit_defaults=True):
     """The engine plans a step and dispatches it; the result comes later."""
 
 
-class End(Operation, frozen=True, tag=True):
+class End(Operation, frozen=True, tag=True, omit_defaults=True):
     """The result of the oldest step in flight arrives."""
 
 
-class Fail(Operation, frozen=True, tag=True):
+class Fail(Operation, frozen=True, tag=True, omit_defaults=True):
     """The engine plans a step, and the device fails."""
 
 
-class Transfer(Operation, frozen=True, tag=True):
+class Transfer(Operation, frozen=True, tag=True, omit_defaults=True):
     """A pending transfer between host and device finishes."""
 
     which: int = 0
 
 
-class Abort(Operation, frozen=True, tag=True):
+class Abort(Operation, frozen=True, tag=True, omit_defaults=True):
     """The client of a live request cancels."""
 
     which: int = 0
 
 
-class Fork(Operation, frozen=True, tag=True):
+class Fork(Operation, frozen=True, tag=True, omit_defaults=True):
     """A running request is continued twice."""
 
     which: int = 0
 
 
-class Reset(Operation, frozen=True, tag=True):
+class Reset(Operation, frozen=True, tag=True, omit_defaults=True):
     """The prefix cache is told to forget everything."""
 
 
-class Grow(Operation, frozen=True, tag=True):
+class Grow(Operation, frozen=True, tag=True, omit_defaults=True):
     """Pool: a request gets homes for its next tokens, sampling one if none is left."""
 
     which: int = 0
     count: int = 1
 
 
-class Commit(Operation, frozen=True, tag=True):
+class Commit(Operation, frozen=True, tag=True, omit_defaults=True):
     """Pool: what a request was given homes for is computed."""
 
     which: int = 0
 
 
-class Free(Operation, frozen=True, tag=True):
+class Free(Operation, frozen=True, tag=True, omit_defaults=True):
     """Pool: a request ends."""
 
     which: int = 0
 
 
-class FreeAgain(Operation, frozen=True, tag=True):
+class FreeAgain(Operation, frozen=True, tag=True, omit_defaults=True):
     """Pool: a request that has ended is released once more."""
 
     which: int = 0
 
 
-class Lookup(Operation, frozen=True, tag=True):
+class Lookup(Operation, frozen=True, tag=True, omit_defaults=True):
     """Pool: the prefix hit of a prompt is asked for and not used."""
 
     prompt: tuple[int, ...]
@@ -114,7 +114,7 @@ AnyOperation = (
 )
 
 
-class History(msgspec.Struct, frozen=True):
+class History(msgspec.Struct, frozen=True, omit_defaults=True):
     """A world and what happens in it."""
 
     num_blocks: int

@@ -77,7 +77,13 @@ class PoolDriver:
         hit, size = admission.hit, self.checker.state.world.block_size
         self.checker.feed(ev.Start(request.id, hit, tuple(admission.table[: -(-hit // size)])))
         self.checker.feed(ev.Reserve(request.id, hit + admission.count, tuple(admission.table)))
-        self.pending[request.id] = admission.count
+        self.allocated(request.id, admission.count)
+
+    def allocated(self, id: RequestId, count: int) -> None:
+        """Homes were given. A pool that publishes when it schedules means "computed in this step": then it is."""
+        self.pending[id] = count
+        if self.capabilities.publishes == "scheduled":
+            self.commit_one(id)
 
     def refused(self, request: Request, chunk: int) -> None:
         """The pool is too full for a new request, which goes away."""
@@ -118,7 +124,7 @@ class PoolDriver:
             index = live.table.index(copy.source)
             self.checker.feed(ev.Copy(id, index, copy.source, copy.target, copy.extent))
         self.checker.feed(ev.Reserve(id, live.computed + count, tuple(extension.table)))
-        self.pending[id] = count
+        self.allocated(id, count)
 
     def needed(self, live: Live, count: int) -> int:
         """Blocks that an extension takes: new ones, and a private copy of a shared block that it continues."""
@@ -144,6 +150,17 @@ class PoolDriver:
             live.ran = False
             self.checker.feed(ev.Compute(id, live.computed, count, tuple(live.table)))
             self.call(f"computing {id}", self.engine.computed, id, live.computed)
+            self.merge_duplicates()
+
+    def merge_duplicates(self) -> None:
+        """Where the pool declares that it merges duplicate blocks, follow its tables."""
+        if not self.capabilities.remaps_duplicates:
+            return
+        for id, table in self.engine.tables().items():
+            live = self.checker.state.requests[id]
+            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
+                if old != new:
+                    self.checker.feed(ev.Remap(id, index, new))
 
     def fail(self, operation: h.Fail) -> None:
         """The step that computes a request fails; the request is dropped."""

@@ -164,7 +164,9 @@ class _Hunt:
             return
         if self.best is None:
             self.best = Found(trial, self.outcome.examples, now - self.begun)
-            self.shrink_until = now + self.plan.shrink_seconds
+            # An engine that breaks many rules must not spend all its time on small histories for the first few.
+            left = self.begun + self.plan.seconds - now
+            self.shrink_until = now + min(self.plan.shrink_seconds, left / 4)
         elif violation.rule is not self.best.rule:
             return
         elif size(history) <= size(self.best.trial.history):

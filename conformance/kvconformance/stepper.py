@@ -7,7 +7,7 @@ each planned request would read.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kvspec import events as ev
@@ -46,6 +46,8 @@ class StepperDriver:
         self.observer = Observer(self.engine)
         self.flights: deque[tuple[StepId, StepPlan]] = deque()
         self.capabilities = checker.state.capabilities
+        if hasattr(self.engine, "set_sampler"):
+            self.engine.set_sampler(self.say)
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
         """Perform all operations, then drain: everything must finish and be given back."""
@@ -280,6 +282,14 @@ class StepperDriver:
         if live is None:
             raise HarnessFault(f"the adapter names request {id!r}, which was never added")
         return live
+
+    def say(self, id: RequestId, tokens: Sequence[int]) -> TokenId:
+        """What an engine that samples by itself is told after `tokens`.
+
+        Asked again for a token that it had before, the model says another one, as a model at a temperature may.
+        """
+        live, position = self.live(id), len(tokens)
+        return self.sample(live) if position >= len(live.tokens) else TokenId(1 - live.tokens[position] % 2)
 
     def sample(self, live: Live) -> TokenId:
         """A token that depends on the whole context and, for forks, on who asks."""

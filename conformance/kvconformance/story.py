@@ -112,7 +112,13 @@ def _parts(parts: KeyParts) -> str:
 
 def _compute(event: ev.Compute, size: int) -> str:
     blocks = event.table[event.start // size : -(-(event.start + event.count) // size)]
-    return f"{event.request} computes {_span(event.start, event.count)} in {_blocks(blocks)}"
+    told = f"{event.request} computes {_span(event.start, event.count)} in {_blocks(blocks)}"
+    if event.slots:
+        homes = [(event.table[p // size], p % size) for p in range(event.start, event.start + event.count)]
+        if homes != list(event.slots):
+            block, offset = event.slots[0]
+            told += f" but writes from block {block} slot {offset} on"
+    return told
 
 
 _VERBS = {"begin": "dispatch", "end": "complete", "freeagain": "free2", "commit": "compute"}

@@ -76,9 +76,19 @@ class Stepper(Protocol):
         """How many blocks a new request could get: free, or idle and cached."""
 
 
-class StepperExtras(Protocol):
-    """Optional methods of a Stepper, used where present (and where the capabilities say so)."""
+Sampler = Callable[[RequestId, Sequence[int]], TokenId]
+"""What the model says next to a request, given its prompt and the tokens that the engine keeps for it."""
 
+
+class StepperExtras(Protocol):
+    """Optional methods of a Stepper, used where present (and where the capabilities say so).
+
+    `set_sampler` is for an engine of which one call plans, computes and samples: it is called once, before any
+    request. `plan` then makes that call, asking the sampler for tokens, and `complete` only says who finished. The
+    tokens that `complete` is given are the same, as long as the engine has lost none.
+    """
+
+    def set_sampler(self, sampler: Sampler) -> None: ...
     def fork(self, parent: RequestId, child: Request) -> bool: ...
     def fail(self, plan: StepPlan) -> None: ...
     def reset(self) -> bool: ...
@@ -149,6 +159,7 @@ __all__ = [
     "Rejected",
     "Request",
     "RequestId",
+    "Sampler",
     "StepPlan",
     "Stepper",
     "StepperExtras",

@@ -134,13 +134,16 @@ class ReferenceStepper:
                 self.schedule(step, task, count)
 
     def make_room(self, step: Step, task: Task, count: int) -> bool:
-        """Extend the task's table, preempting others and in the end the task itself."""
+        """Extend the task's table, preempting others and in the end the task itself.
+
+        A victim on its way to the host frees nothing yet: the task waits, and nobody else is preempted for it.
+        """
         while (extension := self.pool.extend(task.request.id, count)) is None:
             victim = self.choose_victim(step)
             if victim is None:
                 return False
             self.preempt(step, victim)
-            if victim is task:
+            if victim is task or victim.on_host:
                 return False
         step.actions += extension.copies
         return True

@@ -50,7 +50,7 @@ def _views(state: State) -> Iterator[tuple[Rule, str]]:
             continue
         for index, id in enumerate(live.table):
             wanted = live.contexts[index * size : min((index + 1) * size, live.computed)]
-            if state.blocks[id].contexts[: len(wanted)] != wanted:
+            if not state.blocks[id].failed and state.blocks[id].contexts[: len(wanted)] != wanted:
                 yield rules.SHARED_BYTES_NEVER_CHANGE, f"S5: {live.request.id} block {index} is not its own context"
 
 
@@ -61,7 +61,7 @@ def _tables(state: State) -> Iterator[tuple[Rule, str]]:
         if len(set(live.table)) != len(live.table):
             yield rules.CONSERVATION, f"S2: {name} names a block twice"
         if live.phase is Phase.RUNNING:
-            exact = state.world.blocks_for(live.computed)
+            exact = state.world.blocks_for(max(live.computed, live.homes))
             if not exact <= len(live.table) <= exact + lookahead:
                 yield rules.ONE_PAGE_ROUNDING, f"S7: {name} has {len(live.table)} blocks for {live.computed} tokens"
             if live.computed > len(live.tokens):

@@ -37,13 +37,18 @@ class Block:
     fence: frozenset[TransferId] = frozenset()
     release: int = -1
     depth: int = 0
+    lost: dict[int, int] = field(default_factory=dict)
+    """The full contexts it held before, each with the step in which it last changed hands."""
 
     def copy(self) -> Block:
         """An independent copy."""
-        return replace(self, contexts=self.contexts[:], writers=self.writers[:])
+        return replace(self, contexts=self.contexts[:], writers=self.writers[:], lost=dict(self.lost))
 
-    def poison(self, block_size: int) -> None:
-        """Forget the content: the block changes hands."""
+    def poison(self, block_size: int, step: int) -> None:
+        """Forget the content: the block changes hands in this step."""
+        last = self.contexts[-1]
+        if last is not None:
+            self.lost[last] = step
         self.contexts = [None] * block_size
         self.writers = [None] * block_size
         self.key = None
@@ -61,11 +66,15 @@ class Live:
     phase: Phase = Phase.WAITING
     computed: int = 0
     table: list[BlockId] = field(default_factory=list)
+    homes: int = 0
+    """How many tokens the table was asked to hold."""
     hit: int = 0
     ran: bool = False
     started: bool = False
     resumed: bool = False
     preempted_in: int = -1
+    waits_since: int = 0
+    """The step in which it was added or preempted."""
     swapped: list[int | None] | None = None
     transfer: TransferId | None = None
     looked_up: tuple[BlockId, ...] = ()
@@ -149,14 +158,15 @@ class State:
 
     def feasible(self, request: Request) -> bool:
         """Whether the request can finish when it is alone in the pool."""
-        return self.world.blocks_for(request.limit) <= self.usable - self.capabilities.watermark_blocks
+        blocks = self.usable - self.capabilities.watermark_blocks
+        return request.limit <= self.world.max_model_len and self.world.blocks_for(request.limit) <= blocks
 
     def infeasible(self, request: Request) -> bool:
         """Whether the request cannot finish even when alone: its last token but one finds no home.
 
         Between `feasible` and `infeasible` lies the one token whose keys and values nobody reads; engines differ.
         """
-        return self.world.blocks_for(request.limit - 1) > self.usable
+        return request.limit > self.world.max_model_len or self.world.blocks_for(request.limit - 1) > self.usable
 
 
 def initial(world: World, capabilities: Capabilities, contexts: Contexts | None = None) -> State:

@@ -36,7 +36,9 @@ def _add(state: State, event: ev.Add, tally: Tally) -> None:
     if request.id in state.requests:
         raise HarnessFault(f"request {request.id} is added twice")
     contexts = state.contexts.chain(request.parts, request.prompt)
-    state.requests[request.id] = Live(request, len(state.requests), list(request.prompt), contexts)
+    state.requests[request.id] = Live(
+        request, len(state.requests), list(request.prompt), contexts, waits_since=state.step
+    )
     first = tuple(request.prompt[: state.world.block_size])
     state.variants.setdefault(narrow(first), set()).add((first, request.parts))
     state.last = "add"
@@ -60,8 +62,9 @@ def _reject(state: State, event: ev.Reject, tally: Tally) -> None:
 
 def _refuse(state: State, event: ev.Refuse, tally: Tally) -> None:
     idle_hits = sum(1 for block in event.hit if block in state.evictable)
+    spare = state.capabilities.watermark_blocks + state.capabilities.lookahead_blocks
     tally.require(
-        event.need + idle_hits > state.available - state.capabilities.watermark_blocks,
+        event.need + idle_hits + spare > state.available,
         rules.FIT_AGREES_WITH_ALLOCATE,
         lambda: (
             f"{event.request} is refused {event.need} blocks while {state.available - idle_hits} are free",
@@ -92,7 +95,8 @@ def _start(state: State, event: ev.Start, tally: Tally) -> None:
     _check_order(state, tally, live)
     _share(state, event.blocks)
     live.phase, live.started = Phase.RUNNING, True
-    live.table, live.computed, live.hit = list(event.blocks), event.hit, event.hit
+    live.table, live.computed = list(event.blocks), event.hit
+    live.hit = live.homes = event.hit
     live.looked_up = ()
     if live.resumed:
         state.resumed_hit_tokens += event.hit
@@ -227,6 +231,7 @@ def _preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
     _require_victim(state, tally, live)
     _give_back(state, live)
     live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
+    live.waits_since = state.step
     state.progressed, state.last = True, "exit"
 
 
@@ -252,9 +257,10 @@ def _swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
         lambda: (f"{event.request} is swapped in while it is still being swapped out", "the earlier transfer is done"),
         request=event.request,
     )
+    _require_table(state, tally, live, event.table, live.computed)
     for block in event.table:
         _take(state, tally, block, live)
-    live.table = list(event.table)
+    live.table, live.homes = list(event.table), live.computed
     size = state.world.block_size
     for position, context in enumerate(live.swapped):
         home = state.blocks[live.table[position // size]]
@@ -321,7 +327,7 @@ def _fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
         for offset, writer in enumerate(block.writers):
             if writer is not None and writer[1] == event.step:
                 block.contexts[offset] = None
-                block.failed = True
+                block.failed, block.key = True, None
     state.last = "failure"
 
 
@@ -560,6 +566,7 @@ def _grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], en
     for block in new:
         _take(state, tally, block, live)
     live.table.extend(new)
+    live.homes = end
 
 
 def _take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
@@ -594,7 +601,7 @@ def _take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
     )
     _check_eviction(state, tally, id, block)
     state.evictable.pop(id, None)
-    block.poison(state.world.block_size)
+    block.poison(state.world.block_size, state.step)
     block.ref, block.epoch = 1, state.epoch
 
 

@@ -5,6 +5,7 @@ Every layer above may import these records; none of them has behaviour beyond ar
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -99,7 +100,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The small configuration for which an engine is built. Sizes in tokens unless named blocks."""
+    """The small configuration for which an engine is built. Sizes in tokens unless named blocks.
+
+    `options` are an engine's own switches, drawn from its capabilities; `max_model_len` among them is understood here.
+    """
 
     num_blocks: int
     block_size: int
@@ -109,6 +113,12 @@ class World:
     caching: bool = True
     preemption: str = "recompute"
     options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def max_model_len(self) -> int:
+        """Most tokens of one request, prompt and new ones together: the option of that name, else no limit."""
+        limit = self.options.get("max_model_len")
+        return limit if isinstance(limit, int) else sys.maxsize
 
     def blocks_for(self, num_tokens: int) -> int:
         """Number of blocks that hold `num_tokens` tokens."""

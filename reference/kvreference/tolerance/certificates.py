@@ -1,0 +1,172 @@
+"""Certificates T1 and T2: an output and a tolerance per element, and the interval in which a stored output must lie.
+
+T1 is sound for any kernel that fits its declaration. T2 also fixes where P is rounded (the tile and the splits), so
+its reference rounds P there and its tolerance covers only the noise of accumulation and keys whose P may round either
+way. Both are derived in `spec/attention-tolerance.md`, with their assumptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kvreference.arrays import DeclarationError, Float, as_float, check_shape
+from kvreference.attention import Row
+from kvreference.roundings import format_named, round_to
+from kvreference.tolerance.averages import box_bound, mad_bound, sums_of_size, tanh_bound
+from kvreference.tolerance.declaration import Declaration
+from kvreference.tolerance.exponents import OWN_UNIT, TINY, Exponents, exponents, gamma
+
+SLACK = 1 + 2.0**-30
+"""Pays for the float64 arithmetic of the tolerance itself; that of the reference is counted where it happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """`output` and `tolerance`, float64 `[value_dim]`, before the cast to the stored format.
+
+    `ambiguous` counts keys whose P may round either way (T2).
+    """
+
+    output: Float
+    tolerance: Float
+    ambiguous: int = 0
+
+    def interval(self, stored: str) -> tuple[Float, Float]:
+        """The least and greatest outputs in format `stored` that are allowed: rounding is monotone."""
+        target = format_named(stored)
+        return round_to(self.output - self.tolerance, target), round_to(self.output + self.tolerance, target)
+
+    def allows(self, output: Float, stored: str) -> bool:
+        """Whether every element of a kernel's `output` lies in the interval; NaN does not."""
+        low, high = self.interval(stored)
+        return bool(((output >= low) & (output <= high)).all())
+
+
+def certify(row: Row, declaration: Declaration) -> Certificate:
+    """T2 where the kernel declares its tile and rounds P, else T1."""
+    return t1(row, declaration) if declaration.kv_tile is None or declaration.p is None else t2(row, declaration)
+
+
+def t1(
+    row: Row,
+    declaration: Declaration,
+    key_error: Float | None = None,
+    value_error: Float | None = None,
+    *,
+    box: bool = False,
+) -> Certificate:
+    """The certificate for any kernel that fits `declaration`, around exact attention.
+
+    `key_error` and `value_error`, shaped as keys and values, bound how far the kernel's keys and values are from
+    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. Raises `ShapeError`.
+    """
+    _check_errors(row, key_error, value_error)
+    if len(row.keys) == 0:
+        return _nothing(row)
+    errors = exponents(row, declaration, key_error)
+    d, values = errors.relative, _with_sink(row, row.values)
+    weights = np.exp(errors.z - errors.z.max())
+    mass = weights.sum()
+    p = weights / mass
+    output, least = p @ values, p @ np.exp(-d)
+    moved = _average_bound(p, d, values, output, box)
+    most = np.minimum(p * np.exp(d) / least, 1.0)
+    size, reach = sums_of_size(np.stack([most, np.ones_like(most)]), values)
+    if value_error is not None:
+        uncertain = most @ _with_sink(row, value_error)
+        moved, size, reach = moved + uncertain, size + uncertain, reach + value_error.sum(axis=0)
+    noise = _noise(row, declaration, errors)
+    unit, step = (0.0, 0.0) if declaration.p is None else _unit_and_step(declaration.p)
+    rounded = (unit * size * (1 + noise) + noise * (size + np.abs(output) + moved)) / (1 - noise)
+    lost = (step / 2 + (errors.rescales + 4) * TINY) * np.exp(errors.later.max() + errors.top_error.max())
+    flushed = lost / (mass * least) * (reach + len(p) * np.abs(output))
+    partial = _partial(declaration, errors, size * (1 + unit) * (1 + noise) / (1 - noise))
+    return Certificate(output, (moved + rounded + flushed + partial) * SLACK)
+
+
+def t2(row: Row, declaration: Declaration) -> Certificate:
+    """The certificate for a kernel whose tile and splits are declared, around attention that rounds P as it does.
+
+    Raises `DeclarationError` where the tile or the format of P is not declared.
+    """
+    if declaration.p is None or declaration.kv_tile is None:
+        raise DeclarationError("T2 needs the KV tile and the format to which P is rounded")
+    if len(row.keys) == 0:
+        return _nothing(row)
+    errors = exponents(row, declaration)
+    values = _with_sink(row, row.values)
+    weights, factor = np.exp(errors.z - errors.top), np.exp(errors.top - errors.z.max())
+    d = errors.logit + errors.top_error + errors.local
+    stored = round_to(weights, format_named(declaration.p))
+    either_way = _rounding_doubt(weights, stored, d, declaration.p)
+    mass = (weights * factor).sum()
+    p, a, doubt = weights * factor / mass, stored * factor / mass, either_way * factor / mass
+    later = errors.later + errors.drift
+    output, grown, least = a @ values, np.exp(later), p @ np.exp(-(d + later))
+    doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, np.ones_like(p)]), values)
+    moved = _scaled_bound(later, a, p, values, output) + np.abs(output) * ((p * grown) @ np.expm1(d))
+    moved = (moved + doubted) / least
+    noise = _noise(row, declaration, errors)
+    rounded = noise * (size + np.abs(output) + moved) / (1 - noise)
+    lost = (errors.rescales + 5) * TINY * grown.max() / (mass * least)
+    flushed = lost * (reach + len(p) * np.abs(output))
+    partial = _partial(declaration, errors, size * (1 + noise) / (1 - noise))
+    tolerance = (moved + rounded + flushed + partial) * SLACK
+    return Certificate(output, tolerance, int((either_way > 0).sum()))
+
+
+def _average_bound(p: Float, d: Float, values: Float, output: Float, box: bool) -> Float:
+    bound = box_bound(p, d, values, output) if box else mad_bound(p, d, values, output)
+    # Below this the tanh bound cannot win: both are about d times a mean distance or half the range.
+    return bound if d.max() < 2.0**-4 else np.minimum(bound, tanh_bound(d, values))
+
+
+def _rounding_doubt(weights: Float, stored: Float, d: Float, name: str) -> Float:
+    """How far the kernel's rounded P may be from `stored`: rounding is monotone, so the ends of the interval tell."""
+    target = format_named(name)
+    up, down = round_to(weights * np.exp(d), target), round_to(weights * np.exp(-d), target)
+    return np.maximum(up - stored, stored - down)
+
+
+def _scaled_bound(later: Float, a: Float, p: Float, values: Float, output: Float) -> Float:
+    """A bound on `sum (e^later - 1) |a values - p output|`, split at `a output` to need one pass over the values."""
+    grown = np.expm1(later)
+    # Factors follow only keys that are met before the maximum: a prefix, where there is one part.
+    last = int(np.flatnonzero(later > 0)[-1]) + 1 if later.any() else 0
+    spread = sums_of_size((grown * a)[None, :last], values[:last], output)[0]
+    return np.asarray(spread + (grown @ np.abs(a - p)) * np.abs(output), np.float64)
+
+
+def _noise(row: Row, declaration: Declaration, errors: Exponents) -> float:
+    """Relative error of a chain of products, additions, rescales, merges and divisions; and of our own sums."""
+    chain = (declaration.h_pv or len(row.keys)) + errors.rescales + errors.parts + 5 + (row.sink is not None)
+    return gamma(chain, declaration.accumulation) + gamma(len(row.keys) + 8, OWN_UNIT)
+
+
+def _partial(declaration: Declaration, errors: Exponents, size: Float) -> Float:
+    if errors.parts == 1:
+        return np.zeros_like(size)
+    unit, step = _unit_and_step(declaration.partial)
+    return unit * size + step / 2
+
+
+def _unit_and_step(name: str) -> tuple[float, float]:
+    target = format_named(name)
+    return target.unit, target.smallest
+
+
+def _with_sink(row: Row, values: Float) -> Float:
+    return values if row.sink is None else np.vstack([values, np.zeros((1, values.shape[1]))])
+
+
+def _nothing(row: Row) -> Certificate:
+    zero = np.zeros(row.values.shape[1])
+    return Certificate(zero, zero.copy())
+
+
+def _check_errors(row: Row, key_error: Float | None, value_error: Float | None) -> None:
+    for name, error, like in (("key_error", key_error, row.keys), ("value_error", value_error, row.values)):
+        if error is not None:
+            check_shape(name, as_float(name, error), like.shape)

@@ -9,17 +9,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 ENGINES := conformance/kvconformance/engines
-KNOWN := transformers vllm mini-infer
+KNOWN := transformers vllm mini-infer torch-sdpa
 
 # What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours.
 NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
+QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
+NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
 
-.PHONY: check test venv lint bench imposters campaign format clean help
+.PHONY: check test venv lint bench power soundness quality imposters campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make check [ENGINE=transformers|vllm|mini-infer|reference|module:object] [ARGS=...]   check an engine
+## make check [ENGINE=transformers|vllm|mini-infer|torch-sdpa|reference|module:object] [ARGS=...]   check an engine
 check: $(VENV)/.base $(NEEDED)
 	$(BIN)/kvspec check $(ENGINE) $(ARGS)
 
@@ -28,7 +30,7 @@ test: venv
 	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 ## make venv        only set everything up
-venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN))
+venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers
 
 ## make lint        ruff, mypy strict, import-linter
 lint: venv
@@ -41,13 +43,25 @@ lint: venv
 bench: venv
 	$(BIN)/python -m pytest tests --benchmark-only --benchmark-enable -n 0 -m "" $(ARGS)
 
+## make power       what certified and fixed tolerances catch: one wrong token, a wrong scale, false alarms
+power: $(VENV)/.base
+	$(BIN)/python -m kvreference.evidence.power $(ARGS)
+
+## make soundness   a million outputs of low-precision kernels against their certified tolerances
+soundness: $(VENV)/.base
+	$(BIN)/python -m kvreference.evidence.soundness $(ARGS)
+
+## make quality     footprints, KIVI layout, rotation and TurboQuant figures, reproduced
+quality: $(VENV)/.base
+	$(BIN)/python -m kvreference.evidence.quality $(ARGS)
+
 ## make imposters   every public bug that we imitate must be found
 imposters: $(VENV)/.base
 	$(BIN)/kvspec imposters $(ARGS)
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv
-	for engine in reference contiguous $(KNOWN); do $(BIN)/kvspec check $$engine --examples 20000 || true; done
+	for engine in reference contiguous $(KNOWN) $(QUANTIZERS); do $(BIN)/kvspec check $$engine --examples 20000 || true; done
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
@@ -80,6 +94,16 @@ $(VENV)/.transformers: $(VENV)/.base
 $(VENV)/.mini-infer: $(VENV)/.base
 	@echo "installing mini-infer and torch (a few minutes the first time) ..."
 	$(PIP) -e '.[mini-infer]'
+	@touch $@
+
+$(VENV)/.torch-sdpa: $(VENV)/.base
+	@echo "installing torch (a few minutes the first time) ..."
+	$(PIP) -e '.[torch-sdpa]'
+	@touch $@
+
+$(VENV)/.quantizers: $(VENV)/.base
+	@echo "installing gguf, hqq, ml_dtypes, optimum-quanto, torchao, transformers and torch (a few minutes the first time) ..."
+	$(PIP) -e '.[quantizers]'
 	@touch $@
 
 $(VENV)/.vllm: $(VENV)/.base $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt

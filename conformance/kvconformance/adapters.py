@@ -10,6 +10,7 @@ from typing import Any
 from kvspec.rules import RULES
 from kvspec.vocabulary import Capabilities, Surface, World
 
+from kvconformance.attention.surface import AttentionCapabilities
 from kvconformance.surfaces import REQUIRED, Engine, Factory
 
 BUILT_IN: dict[str, str] = {
@@ -18,6 +19,12 @@ BUILT_IN: dict[str, str] = {
     "transformers": "kvconformance.engines.transformers:engine",
     "vllm": "kvconformance.engines.vllm:engine",
     "mini-infer": "kvconformance.engines.mini_infer:engine",
+    "gguf": "kvconformance.engines.gguf:engine",
+    "ml-dtypes": "kvconformance.engines.ml_dtypes:engine",
+    "torchao": "kvconformance.engines.torchao:engine",
+    "quantized-cache": "kvconformance.engines.quantized_cache:engine",
+    "hqq": "kvconformance.engines.hqq:engine",
+    "torch-sdpa": "kvconformance.engines.torch_sdpa:engine",
 }
 """Name, and where a function stands that builds the `Engine`."""
 
@@ -116,6 +123,8 @@ def _require_adapter(surface: Surface, factory: object) -> None:
     declared = getattr(factory, "capabilities", None)
     if not isinstance(declared, Capabilities):
         raise NotAnAdapter(f"{what} declares no capabilities; add `capabilities = Capabilities(...)` from kvspec")
+    if surface is Surface.ATTENTION and not isinstance(declared, AttentionCapabilities):
+        raise NotAnAdapter(f"{what} declares {type(declared).__name__}; a kernel declares AttentionCapabilities(...)")
     fails = "failed" if surface is Surface.POOL else "fail"
     for able, method in (("forks", "fork"), ("resets", "reset"), ("fails", fails)):
         if getattr(declared, able) and not hasattr(factory, method):

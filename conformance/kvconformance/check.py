@@ -57,8 +57,8 @@ def check_surface(
         if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
             _compare_keys(engine, surface, name, outcome)
     except HarnessFault as fault:
-        return SurfaceResult(surface, claims(engine, surface), fault=str(fault))
-    return result(engine, outcome, name or engine.name)
+        return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
+    return result(engine, outcome, name or engine.name, plan.rules)
 
 
 def replay(engine: Engine, surface: Surface, history: History, plan: Plan, name: str) -> SurfaceResult:
@@ -68,22 +68,25 @@ def replay(engine: Engine, surface: Surface, history: History, plan: Plan, name:
     try:
         trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience)
     except HarnessFault as fault:
-        return SurfaceResult(surface, claims(engine, surface), fault=str(fault))
+        return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
     found = [Found(trial, 1)] if trial.violation is not None else []
-    return result(engine, Outcome(surface, 1, 0.0, tally.exercised, found), name)
+    return result(engine, Outcome(surface, 1, 0.0, tally.exercised, found), name, plan.rules)
 
 
-def claims(engine: Engine, surface: Surface) -> dict[str, str | None]:
-    """Per rule id, why it does not bind the surface, or None."""
-    return {rule.id: unclaimed(engine, surface, rule) for rule in RULES.values()}
+def claims(engine: Engine, surface: Surface, only: frozenset[Rule] | None = None) -> dict[str, str | None]:
+    """Per rule id, why it does not bind the surface or was not looked for, or None."""
+    return {
+        rule.id: unclaimed(engine, surface, rule) or (None if only is None or rule in only else "not looked for")
+        for rule in RULES.values()
+    }
 
 
-def result(engine: Engine, outcome: Outcome, name: str) -> SurfaceResult:
+def result(engine: Engine, outcome: Outcome, name: str, only: frozenset[Rule] | None = None) -> SurfaceResult:
     """The plain data of an outcome."""
     exercised: Counter[Rule] = outcome.exercised
     return SurfaceResult(
         surface=outcome.surface,
-        claims=claims(engine, outcome.surface),
+        claims=claims(engine, outcome.surface, only),
         exercised={rule.id: times for rule, times in exercised.items()},
         findings=tuple(finding(found, outcome.surface, name) for found in outcome.found),
         examples=outcome.examples,

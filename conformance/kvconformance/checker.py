@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from kvspec import events as ev
@@ -11,6 +12,13 @@ from kvspec.state import State, initial
 from kvspec.transition import advance
 from kvspec.violation import HarnessFault, Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, World
+
+
+@dataclass(frozen=True)
+class Said:
+    """An effect that is only told."""
+
+    text: str
 
 
 class Checker:
@@ -27,6 +35,10 @@ class Checker:
     def note(self, operation: object) -> None:
         """An operation begins; the events that follow are its effect."""
         self.events.append(operation)
+
+    def say(self, text: str) -> None:
+        """What happened, in words, where it is no event of the specification."""
+        self.events.append(Said(text))
 
     def feed(self, event: ev.Event) -> None:
         """The engine did this. Raises `Violation` if it must not."""
@@ -86,3 +98,6 @@ class Guarded:
 
 STEPPER_RAISES = rules.PROGRESS_OR_REJECT
 POOL_RAISES = rules.FIT_AGREES_WITH_ALLOCATE
+GENERATOR_RAISES = rules.PROGRESS_OR_REJECT
+ATTENTION_RAISES = rules.DECLARED_TOLERANCE
+QUANTIZER_RAISES = rules.HALF_STEP

@@ -12,14 +12,18 @@ from kvconformance.surfaces import Engine
 
 _NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
     rules.ISOLATION: ("has no salts", lambda c: c.salts),
-    rules.COMPLETE_KEY: ("has neither adapters nor media", lambda c: c.adapters or c.media),
     rules.INVALIDATE: ("has no reset, failure or adapters", lambda c: c.resets or c.fails or c.adapters),
     rules.RESERVED_BLOCK: ("reserves no block", lambda c: bool(c.reserved_blocks)),
+    rules.ADDRESS_RANGE: ("does not declare that it reads the cache in place", lambda c: getattr(c, "in_place", False)),
+    rules.SCALE_TRAVELS: ("keeps nothing: no blocks and no sequences", lambda c: _keeps(c)),
+    rules.COMMUTES: ("keeps nothing: no blocks and no sequences", lambda c: _keeps(c)),
+    rules.ONE_SCALE: ("shows neither codes nor scales", lambda c: getattr(c, "shows", True)),
     rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", lambda c: c.max_in_flight > 1 or _swaps(c)),
 }
 _NEEDS_CACHING = (
     rules.CONTENT_MATCHES_KEY,
     rules.PUBLISH_ONLY_COMPUTED,
+    rules.COMPLETE_KEY,
     rules.KEY_DOMAINS,
     rules.FRESH_HIT,
     rules.CONTIGUOUS_CHAIN,
@@ -61,3 +65,7 @@ def claimed(engine: Engine, surface: Surface, profiles: frozenset[str] = frozens
 
 def _swaps(capabilities: Capabilities) -> bool:
     return "swap" in capabilities.preemptions
+
+
+def _keeps(capabilities: Capabilities) -> bool:
+    return getattr(capabilities, "blocks", False) or getattr(capabilities, "sequences", False)

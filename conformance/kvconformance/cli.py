@@ -8,20 +8,21 @@ from typing import Annotated, Any, NoReturn
 
 import msgspec
 import typer
-from kvspec import SPEC_VERSION
-from kvspec.rules import RULES, Rule, find
-from kvspec.vocabulary import Surface
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from kvconformance import imposters as suite
 from kvconformance.adapters import BUILT_IN, load
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
 from kvconformance.report import Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
+from kvspec import SPEC_VERSION
+from kvspec.rules import RULES, Rule, find
+from kvspec.vocabulary import Surface
 
 USAGE = 2
 
@@ -32,7 +33,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-console = Console(highlight=False)
+WIDTH = None if sys.stdout.isatty() else 140
+"""Written to a file, tables are as wide as they need to be."""
+
+console = Console(highlight=False, width=WIDTH)
 errors = Console(stderr=True, highlight=False)
 
 
@@ -70,7 +74,7 @@ def check(
         str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
     ],
     surface: Annotated[
-        list[str] | None, typer.Option(help="Check only this surface: pool, stepper, generator.")
+        list[str] | None, typer.Option(help="Check only this surface: pool, stepper, generator, quantizer, attention.")
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
     examples: Annotated[
@@ -146,6 +150,30 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule id, such as prefix/
     console.print(f"  falls with     {', '.join(above) or '-'}", soft_wrap=True)
     console.print(f"  sources        {', '.join(found.sources)}", soft_wrap=True)
     console.print(f"  checked        {found.checked or 'not by this version'}")
+
+
+@app.command()
+def imposters(
+    name: Annotated[str | None, typer.Option(help="Only imposters whose name or bug id contains this.")] = None,
+    seed: Annotated[int, typer.Option(help="Where the searches begin.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the kills here as JSON.")] = None,
+) -> None:
+    """Try the suite itself on its imposters, the reference engine with one public bug each.
+
+    Exit status: 0 all killed, 1 one lives, 2 usage.
+    """
+    chosen = [one.__name__ for one in suite.IMPOSTERS if name is None or name in f"{one.__name__} {one.bug}"]
+    if not chosen:
+        usage(f"no imposter is called {name!r}; `kvspec imposters` without --name lists them all")
+    _require_writable(json)
+    with _progress() as bar:
+        task = bar.add_task("imposters", total=len(chosen))
+        kills = suite.run_all(chosen, seed, lambda kill: bar.update(task, advance=1, description=kill.name))
+    console.print(suite.kill_table(kills))
+    console.print("\n" + suite.summary(kills, seed), soft_wrap=True)
+    if json is not None:
+        _write(json, suite.to_json(kills))
+    raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
 
 
 class Watch:

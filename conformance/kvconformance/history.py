@@ -6,13 +6,15 @@ a request by its index among those it can apply to, modulo their number, so that
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+
 from kvspec.vocabulary import KeyParts, Media, World
 
 MAX_OPERATIONS = 10_000
 MAX_PROMPT = 100_000
+MAX_EXPONENT = 200
 
 
 class Operation(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
@@ -109,8 +111,161 @@ class Lookup(Operation, frozen=True, tag=True, omit_defaults=True):
     adapter: str | None = None
 
 
+class Generate(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Generator: prompts are served together, each with the same number of new tokens."""
+
+    prompts: tuple[tuple[int, ...], ...]
+    max_new_tokens: int = 1
+
+
+class Values(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Numbers `[tokens, kv_heads, head_dim]` by a recipe of `kvconformance.quantizer.recipes`, times 2**exponent.
+
+    `at` is the channel of the largest magnitude, modulo the head dim, where the pattern has one.
+    """
+
+    pattern: str = "noise"
+    tokens: int = 1
+    seed: int = 0
+    exponent: int = 0
+    at: int = 0
+
+
+class Encode(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: values are encoded with scales of their own, and decoded."""
+
+    values: Values
+
+
+class EncodeFixed(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: values are encoded with given scales, and decoded; `scale` picks them from a short list."""
+
+    values: Values
+    scale: int = 0
+
+
+class Put(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: rows are written to the slots from `start` on; every `padding`-th row is padding full of garbage."""
+
+    values: Values
+    start: int = 0
+    padding: int = 0
+
+
+class CopyBlock(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: a block is copied to another, numbers modulo the blocks that there are."""
+
+    source: int = 0
+    target: int = 1
+
+
+class Rotate(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: the rows that are stored are rotated by `turns` sixteenths of a circle, as after a shift."""
+
+    turns: int = 1
+
+
+class Append(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: a chunk is appended to every sequence."""
+
+    values: Values
+
+
+class Crop(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: the last tokens of every sequence are removed, but never all."""
+
+    count: int = 1
+
+
+class Reorder(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: sequence i becomes what sequence i + `by` was; `keep` names only one, for all."""
+
+    by: int = 1
+    keep: bool = False
+
+
+class Restart(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Quantizer: every sequence is emptied."""
+
+
+Small = Annotated[int, msgspec.Meta(ge=0, le=1 << 14)]
+Size = Annotated[int, msgspec.Meta(ge=1, le=1 << 12)]
+Dtype = Literal["fp32", "bf16", "fp16"]
+Axes = Literal["token-major", "head-major"]
+
+
+class Attend(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Attention: a batch is attended and one thing about it varied (`kvconformance.attention.probes`).
+
+    `lengths` holds (tokens in the cache, query rows) per request, `heads` is (query heads, KV heads, head dim); `order`
+    seeds the numbering of blocks, `padding` rows follow, the first `shared` blocks are common to all requests.
+    """
+
+    lengths: tuple[tuple[Small, Small], ...]
+    probe: Literal["plain", "relabel", "poison", "later", "alone", "chunks", "cascade", "again", "far"] = "plain"
+    seed: Small = 0
+    heads: tuple[Size, Size, Size] = (1, 1, 8)
+    dtype: Dtype = "fp32"
+    layout: Axes = "token-major"
+    order: Small | None = None
+    pattern: Literal["normal", "outlier", "repeated", "peaked", "large"] = "normal"
+    causal: bool = True
+    window: Size | None = None
+    softcap: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    sinks: bool = False
+    padding: Small = 0
+    splits: Size = 1
+    shared: Small = 0
+
+
+class Merge(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Attention: two partial results are merged, row by row of these kinds; `heads` is (query heads, head dim)."""
+
+    states: tuple[tuple[Literal["normal", "empty", "low", "high"], Literal["normal", "empty", "low", "high"]], ...]
+    seed: Small = 0
+    heads: tuple[Size, Size] = (1, 8)
+    dtype: Dtype = "fp32"
+
+
+class WriteRows(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Attention: rows are written to `slots`, -1 for padding; `extra` more rows of keys and values than slots."""
+
+    slots: tuple[Annotated[int, msgspec.Meta(ge=-1)], ...]
+    extra: Small = 0
+    seed: Small = 0
+    heads: tuple[Size, Size, Size] = (1, 1, 8)
+    dtype: Dtype = "fp32"
+    layout: Axes = "token-major"
+
+
 AnyOperation = (
-    Add | Step | Begin | End | Fail | Transfer | Abort | Fork | Reset | Grow | Commit | Free | FreeAgain | Lookup
+    Add
+    | Step
+    | Begin
+    | End
+    | Fail
+    | Transfer
+    | Abort
+    | Fork
+    | Reset
+    | Grow
+    | Commit
+    | Free
+    | FreeAgain
+    | Lookup
+    | Generate
+    | Encode
+    | EncodeFixed
+    | Put
+    | CopyBlock
+    | Rotate
+    | Append
+    | Crop
+    | Reorder
+    | Restart
+    | Attend
+    | Merge
+    | WriteRows
 )
 
 
@@ -167,5 +322,19 @@ def _require_small(history: History) -> None:
         if not (0 if name.startswith("number") else 1) <= value <= most:
             raise ValueError(f"not a history: {name} is {value}, not between 1 and {most}")
     for number, operation in enumerate(history.operations):
-        if isinstance(operation, Add | Lookup) and not 0 < len(operation.prompt) <= MAX_PROMPT:
-            raise ValueError(f"not a history: operation {number} has a prompt of {len(operation.prompt)} tokens")
+        _require_small_values(number, operation)
+        for prompt in _prompts(operation):
+            if not 0 < len(prompt) <= MAX_PROMPT:
+                raise ValueError(f"not a history: operation {number} has a prompt of {len(prompt)} tokens")
+
+
+def _require_small_values(number: int, operation: Operation) -> None:
+    values = getattr(operation, "values", None)
+    if isinstance(values, Values) and not (0 < values.tokens <= MAX_PROMPT and abs(values.exponent) <= MAX_EXPONENT):
+        raise ValueError(f"not a history: operation {number} has {values.tokens} tokens times 2**{values.exponent}")
+
+
+def _prompts(operation: Operation) -> tuple[tuple[int, ...], ...]:
+    if isinstance(operation, Generate):
+        return operation.prompts
+    return (operation.prompt,) if isinstance(operation, Add | Lookup) else ()

@@ -6,9 +6,11 @@ before it runs it, so that the parent can tell which one was fatal.
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -124,6 +126,7 @@ def in_child(
 
 def _serve(work: Callable[[Line], None], line: Line) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    faulthandler.disable()  # a crash is told by the parent, not by a traceback in between
     _silence()
     try:
         work(line)
@@ -138,6 +141,7 @@ def _silence() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
+        sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for the child's whole life
 
 
 def _listen(

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field, replace
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
-from kvspec.rules import Rule
-from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import Surface
 
-from kvconformance.history import Add, History
+from kvconformance.history import Add, Generate, History
 from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvspec.rules import Rule
+from kvspec.violation import HarnessFault, Tally, Violation
+from kvspec.vocabulary import Surface
 
 Progress = Callable[[int, int, list[str]], None]
 """Called with (examples done, examples wanted, ids of the rules broken so far)."""
+
+
+HANG_SECONDS = 0.5
+"""Patience once an engine has hung or a finding is being shrunk: most histories take milliseconds."""
 
 
 class OutOfTime(BaseException):
@@ -37,6 +41,8 @@ class Plan:
     patience: float = 10.0
     rules: frozenset[Rule] | None = None
     """Only these can be found broken (None: all)."""
+    first_only: bool = False
+    """Stop at the first rule that is found broken."""
 
 
 @dataclass
@@ -67,6 +73,8 @@ class Outcome:
     found: list[Found] = field(default_factory=list)
     complete: bool = True
     """False where time ran out before all examples were tried."""
+    hung: bool = False
+    """Whether the engine has hung before: from then on it is given less patience."""
 
 
 def search(
@@ -93,6 +101,8 @@ def search(
             outcome.complete = not hunt.out_of_time
             break
         outcome.found.append(found)
+        if plan.first_only:
+            break
         waived |= {found.rule}
     outcome.seconds = time.monotonic() - begun
     return outcome
@@ -119,8 +129,10 @@ class _Hunt:
         self.waived, self.outcome, self.begun = waived, outcome, begun
         self.progress, self.journal = progress, journal
         self.best: Found | None = None
+        self.first: Trial | None = None
         self.shrink_until = 0.0
         self.out_of_time = False
+        self.patience = min(plan.patience, HANG_SECONDS) if outcome.hung else plan.patience
 
     def run(self) -> Found | None:
         """The next broken rule with its smallest history, or None."""
@@ -146,7 +158,21 @@ class _Hunt:
         except Exception:
             if self.best is None:
                 raise
+        if self.best is not None and self.best.trial.hung:
+            self.confirm_hang()
         return self.best
+
+    def confirm_hang(self) -> None:
+        """A hang was shrunk with less patience: give the smallest history all of it, or keep the first one."""
+        if self.best is None or self.first is None:
+            return
+        again = self.play(self.best.trial.history, Tally(self.waived), self.plan.patience)
+        self.best.trial = again if again.hung and again.violation else self.first
+        self.outcome.hung = True
+
+    def play(self, history: History, tally: Tally, patience: float) -> Trial:
+        """One trial."""
+        return play(self.factory, self.capabilities, self.surface, history, tally, patience)
 
     def attempt(self, history: History) -> None:
         """Try one history; raise its violation so that Hypothesis shrinks it."""
@@ -156,11 +182,12 @@ class _Hunt:
         if self.journal:
             self.journal(history)
         tally = Tally(self.waived)
-        trial = play(self.factory, self.capabilities, self.surface, history, tally, self.plan.patience)
+        trial = self.play(history, tally, self.patience)
         if self.best is None:
             self.count(tally)
+        trial = replace(trial, violation=judged_by(trial.violation, self.judged - self.waived))
         violation = trial.violation
-        if violation is None or violation.rule not in self.judged:
+        if violation is None:
             return
         if self.best is None:
             self.best = Found(trial, self.outcome.examples, now - self.begun)
@@ -182,7 +209,23 @@ class _Hunt:
             self.progress(self.outcome.examples, self.plan.examples, broken)
 
 
+def judged_by(violation: Violation | None, judged: Set[Rule]) -> Violation | None:
+    """The violation as one of a rule that is judged: its own, or the first that falls with it; None if there is none.
+
+    An engine that claims no adapters is not bound by `prefix/complete-key`, but a key that forgets the tokens before a
+    block still makes it break `prefix/content-matches-key`, which it claims.
+    """
+    if violation is None:
+        return None
+    for rule in (violation.rule, *violation.rule.falls_with_it):
+        if rule in judged:
+            same = rule is violation.rule
+            return violation if same else Violation(rule, violation.seen, violation.expected, **violation.facts)
+    return None
+
+
 def size(history: History) -> tuple[int, int, int]:
     """How much a person has to read: operations, then tokens, then the size of the world."""
     tokens = sum(len(o.prompt) + o.max_new_tokens for o in history.operations if isinstance(o, Add))
+    tokens += sum(len(p) + o.max_new_tokens for o in history.operations if isinstance(o, Generate) for p in o.prompts)
     return (len(history.operations), tokens, history.num_blocks + history.token_budget)

@@ -137,7 +137,8 @@ class StepperDriver:
         for action in plan.actions:
             self.apply(action, plan)
         number = StepId(self.checker.state.step)
-        self.checker.feed(ev.Dispatch(number))
+        if plan.scheduled:  # an empty step has nothing to run: that it was planned with work waiting is for EndStep
+            self.checker.feed(ev.Dispatch(number))
         self.checker.feed(ev.EndStep())
         self.flights.append((number, plan))
         self.observe()
@@ -147,7 +148,7 @@ class StepperDriver:
         if not self.flights:
             return
         number, plan = self.flights.popleft()
-        self.checker.feed(ev.Complete(number))
+        self.completed(number)
         sampled = {
             s.request: self.sample(live)
             for s in plan.scheduled
@@ -166,7 +167,7 @@ class StepperDriver:
         self.step_only_this(operation)
         number, plan = self.flights.pop()
         self.call("failing a step", self.engine.fail, plan)
-        self.checker.feed(ev.Complete(number))
+        self.completed(number)
         self.checker.feed(ev.FailStep(number))
         for scheduled in plan.scheduled:
             live = self.live(scheduled.request)
@@ -175,6 +176,11 @@ class StepperDriver:
             elif live.table:
                 self.checker.feed(ev.Release(scheduled.request))
         self.observe()
+
+    def completed(self, number: StepId) -> None:
+        """The device is done with a step, if it was given one."""
+        if number in self.checker.state.in_flight:
+            self.checker.feed(ev.Complete(number))
 
     def step_only_this(self, operation: h.Operation) -> None:
         """Dispatch one step with none before it in flight."""
@@ -198,9 +204,11 @@ class StepperDriver:
         patience = 20 + 4 * sum(live.request.limit for live in state.live()) + 4 * len(state.requests)
         for _ in range(patience):
             while state.transfers:
+                self.checker.note(h.Transfer())
                 self.transfer(h.Transfer())
             if not state.live() and not self.flights:
                 break
+            self.checker.note(h.Step())
             self.step(h.Step())
         self.rest(patience)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from kvspec import events as ev
 from kvspec.state import State
 from kvspec.vocabulary import KeyParts, RequestId
 
+from kvconformance.checker import Said
 from kvconformance.history import History, Operation
 from kvconformance.trial import Trial
 
@@ -27,15 +30,29 @@ def world_line(history: History, stepper: bool) -> str:
 def steps(trial: Trial) -> list[str]:
     """The operations, numbered, each with what the engine did."""
     lines: list[str] = []
-    size = trial.history.block_size
+    number = 0
     for operation, effects in _grouped(trial.checker.events):
-        said = [text for event in effects if (text := _tell(event, size))]
-        if not said and isinstance(operation, Operation):
+        said = [text for event in effects if (text := _tell(event, trial.history.block_size))]
+        if not said and effects:
+            said = ["(nothing)"]
+        if not said:
             continue
-        verb = "drain" if isinstance(operation, str) else type(operation).__name__.lower()
-        verb = _VERBS.get(verb, verb)
-        lines.append(f"{len(lines) + 1:3}  {verb:<8}" + "; ".join(said or ["(nothing)"]))
+        number += 1
+        verb = type(operation).__name__.lower() if isinstance(operation, Operation) else str(operation)
+        lines += _folded(f"{number:3}  {_VERBS.get(verb, verb):<9} ", said)
     return lines
+
+
+def _folded(head: str, said: list[str], width: int = 112) -> list[str]:
+    """Effects joined by semicolons, on as many lines as they need."""
+    lines, line = [], head + said[0]
+    for text in said[1:]:
+        if len(line) + len(text) + 2 > width:
+            lines.append(line + ";")
+            line = " " * len(head) + text
+        else:
+            line += "; " + text
+    return [*lines, line]
 
 
 def operations(history: History) -> list[str]:
@@ -57,7 +74,7 @@ def ghost(trial: Trial) -> list[str]:
     live = state.requests.get(RequestId(str(request))) if request is not None else None
     blocks = list(live.table) if live else []
     if live:
-        lines.append(f"{request}  tokens {list(live.tokens)}  computed {live.computed}  block table {blocks}")
+        lines.append(f"{request}  tokens [{tokens_text(live.tokens)}]  computed {live.computed}  block table {blocks}")
     block = facts.get("block")
     if isinstance(block, int) and block not in blocks and 0 <= block < len(state.blocks):
         blocks.append(block)  # type: ignore[arg-type]
@@ -66,17 +83,55 @@ def ghost(trial: Trial) -> list[str]:
 
 
 def _content(state: State, id: int) -> str:
+    """What the slots of a block hold, neighbours that were written together as one run."""
     block = state.blocks[id]
     holders = [live.request.id for live in state.requests.values() if id in live.table]
-    slots = []
-    for context, writer in zip(block.contexts, block.writers, strict=True):
-        if context is None:
-            slots.append("·")
+    runs: list[list[_Slot]] = []
+    for slot in (_slot(state, id, offset) for offset in range(len(block.contexts))):
+        if runs and slot.follows(runs[-1][-1]):
+            runs[-1].append(slot)
         else:
-            tokens = state.contexts.tokens(context)
-            who = f"{writer[0]}@{writer[1]}" if writer else "?"
-            slots.append(f"token {tokens[-1]} at position {len(tokens) - 1} ({who})")
-    return f"[{' | '.join(slots)}]  held by {', '.join(holders) or 'nobody'}"
+            runs.append([slot])
+    told = " | ".join(_run(run) for run in runs)
+    return f"[{told}]  held by {', '.join(holders) or 'nobody'}"
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One slot of the ghost memory: position and token of what it holds, who wrote it in which step."""
+
+    position: int | None
+    token: int = 0
+    writer: str = "?"
+    step: int = -1
+
+    def follows(self, other: _Slot) -> bool:
+        """Whether both were written together, this one at the next position."""
+        if self.position is None or other.position is None:
+            return self.position is other.position
+        return (self.position, self.writer, self.step) == (other.position + 1, other.writer, other.step)
+
+
+def _slot(state: State, id: int, offset: int) -> _Slot:
+    context, writer = state.blocks[id].contexts[offset], state.blocks[id].writers[offset]
+    if context is None:
+        return _Slot(None)
+    tokens = state.contexts.tokens(context)
+    return _Slot(len(tokens) - 1, tokens[-1], *(writer or ("?", -1)))
+
+
+def _run(run: list[_Slot]) -> str:
+    first = run[0]
+    if first.position is None:
+        return "nothing" if len(run) == 1 else f"nothing in {len(run)} slots"
+    where = _span(first.position, len(run)).removeprefix("positions ").removeprefix("position ")
+    return f"{first.writer}'s {where}: {tokens_text([slot.token for slot in run])} (step {first.step})"
+
+
+def tokens_text(tokens: Iterable[int]) -> str:
+    """Tokens with runs of five and more folded: `0 0 1` or `1×16 0×3`."""
+    runs = [(token, len(list(group))) for token, group in groupby(tokens)]
+    return " ".join(f"{token}×{n}" if n > 4 else " ".join([str(token)] * n) for token, n in runs)
 
 
 def _grouped(events: Iterable[object]) -> list[tuple[object, list[ev.Event]]]:
@@ -95,6 +150,8 @@ def _tell(event: object, block_size: int) -> str:
 
 
 def _span(start: int, count: int) -> str:
+    if count < 1:
+        return f"no position from {start} on"
     return f"position {start}" if count == 1 else f"positions {start}-{start + count - 1}"
 
 
@@ -113,19 +170,18 @@ def _parts(parts: KeyParts) -> str:
 def _compute(event: ev.Compute, size: int) -> str:
     blocks = event.table[event.start // size : -(-(event.start + event.count) // size)]
     told = f"{event.request} computes {_span(event.start, event.count)} in {_blocks(blocks)}"
-    if event.slots:
-        homes = [(event.table[p // size], p % size) for p in range(event.start, event.start + event.count)]
-        if homes != list(event.slots):
-            block, offset = event.slots[0]
-            told += f" but writes from block {block} slot {offset} on"
+    if event.slots and blocks and event.slots[0] != (blocks[0], event.start % size):
+        block, offset = event.slots[0]
+        told += f", writing from block {block} slot {offset} on"
     return told
 
 
 _VERBS = {"begin": "dispatch", "end": "complete", "freeagain": "free2", "commit": "compute"}
 
 _TELL: dict[type, Callable[[Any, int], str]] = {
+    Said: lambda e, _: str(e.text),
     ev.Add: lambda e, _: (
-        f"{e.request.id} {list(e.request.prompt)} up to {e.request.max_new_tokens} new"
+        f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
         + (f" priority {e.request.priority}" if e.request.priority else "")
         + _parts(e.request.parts)
     ),

@@ -18,7 +18,7 @@ from kvconformance.isolate import ChildTrouble, Died, Line, Loaded, Told, in_chi
 from kvconformance.report import Report, SurfaceResult, finding_of
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
-from kvconformance.trial import RAISES
+from kvconformance.trial import fatal_rule
 
 Loader = Callable[[], Engine]
 Progress = Callable[[Surface, int, int, list[str]], None]
@@ -117,7 +117,7 @@ def _work(job: _Job, line: Line) -> None:
     engine = job.engine()
     wanted = job.wanted(engine)
     line.send(Loaded())
-    line.answer(Header(engine.name, engine.version, wanted, {s.value: claims(engine, s) for s in wanted}))
+    line.answer(Header(engine.name, engine.version, wanted, {s.value: claims(engine, s, job.plan.rules) for s in wanted}))
     share = replace(job.plan, seconds=job.plan.seconds / len(wanted))
 
     def told(surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
@@ -157,7 +157,7 @@ def _killed(job: _Job, header: Header, died: Died, entry: tuple[Surface, History
     """A finding from a death, with the smallest history that is as fatal."""
     surface, history = entry
     small = history if job.history is not None else _smallest(job, surface, history)
-    rule = RAISES[surface]
+    rule = fatal_rule(surface, small)
     told = finding_of(
         rule, surface, small, Violation(rule, f"the engine {died.how}", "an answer"), job.name or header.name
     )

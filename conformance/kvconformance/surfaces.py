@@ -124,6 +124,8 @@ REQUIRED: dict[Surface, tuple[str, ...]] = {
     Surface.POOL: ("admit", "extend", "computed", "append", "free", "free_blocks"),
     Surface.STEPPER: ("add", "plan", "complete", "abort", "free_blocks"),
     Surface.GENERATOR: ("generate", "expected"),
+    Surface.QUANTIZER: ("encode", "decode"),
+    Surface.ATTENTION: ("attend",),
 }
 """The methods without which an object is not an adapter of the surface."""
 

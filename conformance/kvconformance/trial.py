@@ -9,18 +9,49 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from kvspec.rules import Rule
+from kvconformance.attention.driver import AttentionDriver
+from kvconformance.checker import (
+    ATTENTION_RAISES,
+    GENERATOR_RAISES,
+    POOL_RAISES,
+    QUANTIZER_RAISES,
+    STEPPER_RAISES,
+    Checker,
+)
+from kvconformance.generator import GeneratorDriver
+from kvconformance.history import Attend, History
+from kvconformance.pool import PoolDriver, stepless
+from kvconformance.quantizer.driver import QuantizerDriver
+from kvconformance.stepper import StepperDriver
+from kvconformance.surfaces import Factory
+from kvspec.rules import ADDRESS_RANGE, Rule
 from kvspec.violation import Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, Surface
 
-from kvconformance.checker import POOL_RAISES, STEPPER_RAISES, Checker
-from kvconformance.history import History
-from kvconformance.pool import PoolDriver, stepless
-from kvconformance.stepper import StepperDriver
-from kvconformance.surfaces import Factory
-
-RAISES: dict[Surface, Rule] = {Surface.POOL: POOL_RAISES, Surface.STEPPER: STEPPER_RAISES}
+RAISES: dict[Surface, Rule] = {
+    Surface.POOL: POOL_RAISES,
+    Surface.STEPPER: STEPPER_RAISES,
+    Surface.GENERATOR: GENERATOR_RAISES,
+    Surface.QUANTIZER: QUANTIZER_RAISES,
+    Surface.ATTENTION: ATTENTION_RAISES,
+}
 """The rule that an engine breaks which does not answer: it raises, hangs or dies."""
+
+
+def fatal_rule(surface: Surface, history: History) -> Rule:
+    """The rule that an engine breaks which dies of `history`; far blocks are what kills a kernel that reads beyond."""
+    far = any(isinstance(operation, Attend) and operation.probe == "far" for operation in history.operations)
+    return ADDRESS_RANGE if far else RAISES[surface]
+
+
+Driver = PoolDriver | StepperDriver | GeneratorDriver | QuantizerDriver | AttentionDriver
+DRIVERS: dict[Surface, type[Driver]] = {
+    Surface.POOL: PoolDriver,
+    Surface.STEPPER: StepperDriver,
+    Surface.GENERATOR: GeneratorDriver,
+    Surface.QUANTIZER: QuantizerDriver,
+    Surface.ATTENTION: AttentionDriver,
+}
 
 
 class Hang(BaseException):
@@ -35,6 +66,7 @@ class Trial:
     checker: Checker
     violation: Violation | None = None
     waived: bool = False
+    hung: bool = False
 
 
 def play(
@@ -53,10 +85,9 @@ def play(
     if surface is Surface.POOL:
         world, capabilities = stepless(world, capabilities)
     checker = Checker(world, capabilities, tally)
-    driver = PoolDriver if surface is Surface.POOL else StepperDriver
     try:
         with time_limit(patience):
-            driver(factory, checker).run(history.operations)
+            DRIVERS[surface](factory, checker).run(history.operations)
     except Violation as violation:
         return Trial(history, checker, violation)
     except Waived:
@@ -64,9 +95,9 @@ def play(
     except Hang:
         rule = RAISES[surface]
         if rule in tally.waived:
-            return Trial(history, checker, waived=True)
+            return Trial(history, checker, waived=True, hung=True)
         seen = f"the engine does not answer within {patience:g} seconds"
-        return Trial(history, checker, Violation(rule, seen, "an answer"))
+        return Trial(history, checker, Violation(rule, seen, "an answer"), hung=True)
     return Trial(history, checker)
 
 

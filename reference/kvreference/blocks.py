@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kvspec.vocabulary import BlockId
@@ -21,7 +22,7 @@ class Blocks:
         self.reserved = frozenset(reserved)
         self.count = [0] * num_blocks
         self.idle: dict[BlockId, None] = {BlockId(b): None for b in range(num_blocks) if b not in self.reserved}
-        self.fenced: set[BlockId] = set()
+        self.fenced: Counter[BlockId] = Counter()
 
     @property
     def num_idle(self) -> int:
@@ -47,20 +48,20 @@ class Blocks:
         """One holder fewer of every block of a table, the end of the chain first, so that tails are evicted first."""
         for block in reversed(table):
             self.count[block] -= 1
-            if self.count[block] == 0 and block not in self.fenced:
+            if self.count[block] == 0 and not self.fenced[block]:
                 self.idle[block] = None
 
     def fence(self, blocks: Iterable[BlockId]) -> None:
-        """Keep these blocks from being handed out until `unfence`."""
+        """Keep these blocks from being handed out until as many calls of `unfence`."""
         for block in blocks:
-            self.fenced.add(block)
+            self.fenced[block] += 1
             self.idle.pop(block, None)
 
-    def unfence(self, blocks: Iterable[BlockId]) -> None:
-        """The last transfer that touched these blocks is done."""
-        for block in blocks:
-            self.fenced.discard(block)
-            if self.count[block] == 0:
+    def unfence(self, table: Sequence[BlockId]) -> None:
+        """A transfer that touched these blocks is done; those nobody holds are idle, the end of the chain first."""
+        for block in reversed(table):
+            self.fenced[block] -= 1
+            if self.count[block] == 0 and not self.fenced[block]:
                 self.idle[block] = None
 
     def _pop(self) -> BlockId:

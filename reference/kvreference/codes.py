@@ -74,7 +74,7 @@ def inverse_of(anchor: Single, divider: Single, scheme: Scheme) -> Single:
     if scheme.division is Division.RECIPROCAL:
         return divide(np.ones_like(divider), divider, scheme)
     if scheme.division is Division.INVERSE_FIRST:
-        return divide(np.full_like(anchor, scheme.divisor), anchor, scheme)
+        return divide(np.full_like(anchor, float(scheme.divisor)), anchor, scheme)
     if scheme.division is Division.WITHIN_2_ULP:
         raise DeclarationError(f"{scheme.name}: a division within 2 ulp has no defined codes")
     return np.ones_like(divider)

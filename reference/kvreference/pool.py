@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kvspec.plans import Admission, BlockCopy, Extension, Hit, Rejected
-from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
-
 from kvreference.blocks import Blocks, OutOfBlocks
 from kvreference.prefix_cache import PrefixCache
+from kvspec.plans import Admission, BlockCopy, Extension, Hit, Rejected
+from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
 
 
 class Holding:
@@ -43,10 +42,13 @@ class ReferencePool:
         profiles=frozenset({"lru"}),
     )
 
+    blocks_type: type[Blocks] = Blocks
+    cache_type: type[PrefixCache] = PrefixCache
+
     def __init__(self, world: World) -> None:
         self.world = world
-        self.blocks = Blocks(world.num_blocks, self.capabilities.reserved_blocks)
-        self.cache = PrefixCache(world.block_size)
+        self.blocks = self.blocks_type(world.num_blocks, self.capabilities.reserved_blocks)
+        self.cache = self.cache_type(world.block_size)
         self.holdings: dict[RequestId, Holding] = {}
         self.queries = 0
         self.hits = 0
@@ -71,7 +73,7 @@ class ReferencePool:
         blocks = self.find(holding.tokens, holding.request)
         hit = self.hit_length(blocks)
         count = min(chunk, len(holding.tokens) - hit)
-        new = self.world.blocks_for(hit + count) - len(blocks)
+        new = self.new_blocks(blocks, hit, hit + count)
         if not self.fits(new, blocks):
             return None
         for block in blocks:
@@ -91,6 +93,10 @@ class ReferencePool:
         """Tokens in a hit of whole blocks."""
         return len(blocks) * self.world.block_size
 
+    def new_blocks(self, table: Sequence[BlockId], start: int, end: int) -> int:
+        """How many blocks positions `start` to `end` need beyond those of the table."""
+        return self.world.blocks_for(end) - len(table)
+
     def fits(self, new: int, hit: Sequence[BlockId]) -> bool:
         """Whether `new` blocks are left once the idle blocks of the hit are taken."""
         idle_hits = sum(1 for block in hit if self.blocks.count[block] == 0)
@@ -108,7 +114,7 @@ class ReferencePool:
         """Give homes to the next `count` tokens, making the block that they continue private; None if not."""
         holding = self.holdings[id]
         total = holding.allocated + count
-        new = self.world.blocks_for(total) - len(holding.table)
+        new = self.new_blocks(holding.table, holding.allocated, total)
         shared = self.shared_entries(holding, holding.allocated, total)
         if new + len(shared) > self.blocks.num_idle:
             return None

@@ -49,6 +49,8 @@ def encode(x: AnyArray, scheme: Scheme) -> Encoded:
     values = grouped(x, scheme)
     anchor, minimum = anchors(values, scheme)
     computed = divide(anchor, np.float32(scheme.divisor), scheme)
+    if scheme.floor:
+        computed = np.maximum(computed, np.float32(scheme.floor))
     stored = _stored(computed, scheme.scale_format.name, scheme)
     divider = stored if scheme.divides is Divides.STORED else computed
     with np.errstate(divide="ignore", over="ignore"):
@@ -57,7 +59,7 @@ def encode(x: AnyArray, scheme: Scheme) -> Encoded:
     if scheme.zero_group is ZeroGroup.REFUSE and dead.any():
         raise ScaleError(f"{scheme.name}: group {first_true(dead)} has no usable scale")
     kept = np.where(dead, np.float32(scheme.zero_group is ZeroGroup.SCALE_ONE), stored)
-    offset, zero = _zeros(minimum, stored, dead, scheme)
+    offset, zero = _zeros(minimum, divider, dead, scheme)
     codes = codes_of(values, np.where(dead, np.float32(1), divider), inverse, offset, dead, scheme)
     return Encoded(codes.reshape(x.shape), Scales(flat(kept), None if zero is None else flat(zero)))
 
@@ -99,14 +101,21 @@ def _zeros(
 ) -> tuple[Single | None, Single | None]:
     """What encoding subtracts or adds, and what is stored: zero points or minima."""
     if scheme.zero is Zero.ZERO_POINT:
-        low = np.minimum(minimum, 0).astype(np.float64)
-        point = np.rint(-low / np.where(dead, 1.0, scale)).astype(np.float32)
-        point = np.where(dead, np.float32(0), point)
+        # The quotient is rounded before rint, as that of the minimum's own code is, so that the two stay opposite.
+        exact = scheme.division is Division.EXACT
+        low = np.maximum(-minimum, 0).astype(np.float64 if exact else np.float32)
+        divisor = np.where(dead, np.float32(1), scale)
+        point = np.rint(low / divisor if exact else divide(low, divisor, scheme)).astype(np.float32)
+        point = np.where(dead, np.float32(0), np.clip(point, *_ends(scheme)))
         return point, point
     if scheme.zero is Zero.MINIMUM:
         stored = _stored(minimum, (scheme.zero_format or scheme.scale_format).name, scheme)
         return (stored if scheme.divides is Divides.STORED else minimum), stored
     return None, None
+
+
+def _ends(scheme: Scheme) -> tuple[int, int]:
+    return (scheme.codes.lowest, scheme.codes.highest) if isinstance(scheme.codes, IntegerCodes) else (0, 0)
 
 
 def _stored(computed: Single, name: str, scheme: Scheme) -> Single:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kvreference.pool import Holding, ReferencePool
 from kvspec.plans import Action, Preempted, Rejected, Scheduled, StepPlan, SwappedIn, SwappedOut
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, TransferId, World
-
-from kvreference.pool import Holding, ReferencePool
 
 
 class Task:
@@ -90,7 +89,7 @@ class ReferenceStepper:
         task = self.tasks.get(parent)
         if task is None or task not in self.running or task.in_flight or task.transfer is not None:
             return False
-        if len(self.running) >= self.world.max_running:
+        if self.batch_full():
             return False
         self.pool.fork(parent, child)
         twin = Task(child, self.arrivals)
@@ -108,17 +107,21 @@ class ReferenceStepper:
 
     def plan(self) -> StepPlan:
         """Decide the next step and take the blocks that it writes."""
-        step = Step(self.world.token_budget, self.world.max_running)
+        step = self.new_step()
         if self.world.policy == "prefill-first":
             self.continue_running(step, prefills=True)
-            self.admit_waiting(step)
+            self.admit_waiting(step, newcomers=True)
             self.continue_running(step, prefills=False)
         else:
             self.continue_running(step)
-            self.admit_waiting(step)
+        self.admit_waiting(step)
         for task in step.done:
             task.in_flight = True
         return step.plan()
+
+    def new_step(self) -> Step:
+        """A step within the limits of this engine."""
+        return Step(self.world.token_budget, self.world.max_running)
 
     def continue_running(self, step: Step, prefills: bool | None = None) -> None:
         """Serve running requests in order, preempting from the end when blocks run out."""
@@ -127,23 +130,28 @@ class ReferenceStepper:
                 continue
             if prefills is not None and prefills != (task.generated == 0):
                 continue
-            count = min(task.remaining, step.left)
+            count = self.chunk(step, task)
             if count < 1 or step.full:
                 continue
             if self.make_room(step, task, count):
                 self.schedule(step, task, count)
 
+    def chunk(self, step: Step, task: Task) -> int:
+        """How many tokens of a running request the step computes."""
+        return min(task.remaining, step.left)
+
     def make_room(self, step: Step, task: Task, count: int) -> bool:
         """Extend the task's table, preempting others and in the end the task itself.
 
-        A victim on its way to the host frees nothing yet: the task waits, and nobody else is preempted for it.
+        While a transfer is under way the task waits: a victim on its way to the host frees nothing yet, and who
+        preempts somebody else for it, or itself, may do so forever.
         """
         while (extension := self.pool.extend(task.request.id, count)) is None:
-            victim = self.choose_victim(step)
+            victim = None if self.transfers else self.choose_victim(step)
             if victim is None:
                 return False
             self.preempt(step, victim)
-            if victim is task or victim.on_host:
+            if victim is task:
                 return False
         step.actions += extension.copies
         return True
@@ -168,16 +176,23 @@ class ReferenceStepper:
         task.holding.table = []
         self.enqueue(task, front=True)
 
-    def admit_waiting(self, step: Step) -> None:
-        """Start waiting requests in order until budget, batch or memory is used up."""
+    def admit_waiting(self, step: Step, newcomers: bool = False) -> None:
+        """Start waiting requests in order until budget, batch or memory is used up.
+
+        With `newcomers`, stop at a victim: it comes back only after those for whom it gave way.
+        """
         while self.waiting and step.left and not step.full and not step.short:
             task = self.waiting[0]
-            if len(self.running) >= self.world.max_running or task.transfer is not None:
+            if self.batch_full() or task.transfer is not None or (newcomers and task.resumed):
                 break
             if not (self.swap_in(step, task) if task.on_host else self.admit(step, task)):
                 break
             self.waiting.remove(task)
             self.running.append(task)
+
+    def batch_full(self) -> bool:
+        """Whether as many requests run as may."""
+        return len(self.running) >= self.world.max_running
 
     def admit(self, step: Step, task: Task) -> bool:
         """Start a request on its prefix hit."""
@@ -236,9 +251,7 @@ class ReferenceStepper:
     def swap_out(self, task: Task) -> TransferId:
         """Begin to copy a victim's blocks to the host, and fence them meanwhile."""
         task.on_host = True
-        blocks = tuple(task.holding.table)
-        self.pool.blocks.fence(blocks)
-        return self.begin_transfer(task, blocks)
+        return self.begin_transfer(task, tuple(task.holding.table))
 
     def swap_in(self, step: Step, task: Task) -> bool:
         """Begin to bring a request back into new blocks; it computes once they have arrived."""

@@ -6,9 +6,10 @@ from collections import Counter
 
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.violation import Tally
-from kvspec.vocabulary import BlockId
+from kvspec.vocabulary import BlockId, Phase
 
 
 def observe(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -60,14 +61,42 @@ def _refs(state: State, event: ev.Observe, tally: Tally) -> None:
     for id in set(refs) | set(holders):
         counted, held = refs.get(id, 0), holders.get(id, 0)
         if counted != held and not state.blocks[id].fence:
-            rule = rules.FAILURE_IS_ATOMIC if state.last == "refusal" else rules.COUNT_EQUALS_HOLDERS
+            rule = _miscount(state, id, counted, held)
             tally.broken(rule, f"block {id} counts {counted} references", f"its {held} holders", block=id)
+
+
+def _miscount(state: State, id: BlockId, counted: int, held: int) -> Rule:
+    """Which rule a wrong reference count breaks: a refusal that left something, an exit that did, or counting."""
+    if state.last == "refusal":
+        return rules.FAILURE_IS_ATOMIC
+    block = state.blocks[id]
+    if counted < held or block.release < 0:
+        return rules.COUNT_EQUALS_HOLDERS
+    if _is_lost_tail(state, id):
+        return rules.ONE_PAGE_ROUNDING
+    return rules.EVERY_EXIT_RELEASES if held == 0 or state.last in {"exit", "failure"} else rules.COUNT_EQUALS_HOLDERS
+
+
+def _is_lost_tail(state: State, id: BlockId) -> bool:
+    """Whether the block is the partly filled end of a table of which the rest was given back."""
+    block = state.blocks[id]
+    partly = block.contexts[0] is not None and block.contexts[-1] is None
+    batch = [other for other in state.blocks if other.release == block.release]
+    return partly and block.ref == 0 and len(batch) > 1 and block.depth == max(other.depth for other in batch)
 
 
 def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None:
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     tally.met(rules.NO_DANGLING_REFERENCE)
     for id, times in Counter(free_set).items():
+        if 0 <= id < len(state.blocks) and state.blocks[id].fence:
+            pending = ", ".join(str(transfer) for transfer in sorted(state.blocks[id].fence))
+            tally.broken(
+                rules.IN_FLIGHT_FENCE,
+                f"block {id} is in the free set while transfer {pending} may still touch it",
+                "it is free once that is done",
+                block=id,
+            )
         if times > 1:
             tally.broken(rules.COUNT_EQUALS_HOLDERS, f"block {id} is in the free set {times} times", "once", block=id)
         if id in state.capabilities.reserved_blocks:
@@ -93,6 +122,8 @@ def _tables(state: State, event: ev.Observe, tally: Tally) -> None:
             rule = rules.FAILURE_IS_ATOMIC
         elif not live.table:
             rule = rules.EVERY_EXIT_RELEASES
+        elif live.phase is Phase.DONE and any(set(live.table) & touched for touched in state.in_flight.values()):
+            rule = rules.IN_FLIGHT_FENCE
         else:
             rule = rules.NO_DANGLING_REFERENCE
         tally.broken(rule, f"the table of {id} is {list(table)}", f"{live.table}", request=id)
@@ -102,13 +133,16 @@ def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
     """A block that the index names is full of computed tokens (S4)."""
     tally.met(rules.CONTENT_MATCHES_KEY)
     for id in sorted(keyed):
-        if None in state.blocks[id].contexts and not state.blocks[id].fence:
-            tally.broken(
-                rules.CONTENT_MATCHES_KEY,
-                f"the index names block {id}, which changed hands and is not full of computed tokens",
-                "a reassigned block leaves the index",
-                block=id,
-            )
+        block = state.blocks[id]
+        if None not in block.contexts or block.fence:
+            continue
+        if block.failed:
+            rule, expected = rules.INVALIDATE, "what a failed step wrote leaves the index"
+        elif block.lost:
+            rule, expected = rules.CONTENT_MATCHES_KEY, "a reassigned block leaves the index"
+        else:
+            rule, expected = rules.PUBLISH_ONLY_COMPUTED, "only computed blocks enter the index"
+        tally.broken(rule, f"the index names block {id}, which is not full of computed tokens", expected, block=id)
 
 
 def _queues(state: State, event: ev.Observe, tally: Tally) -> None:

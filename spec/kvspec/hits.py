@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from kvspec import rules
+from kvspec.contexts import Element
 from kvspec.rules import Rule
 from kvspec.state import Live, State
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, KeyParts, TokenId
+
+_History = tuple[Element, ...]
 
 _NARROW_WIDTHS = (8, 16)
 """Bits to which engines have cut token ids (vllm-mlx #444) or identities (LMCache #3301)."""
@@ -31,7 +34,7 @@ def check_hit(state: State, tally: Tally, live: Live, hit: int, blocks: tuple[Bl
         )
     tally.require(
         hit % size == 0 and len(blocks) * size == hit,
-        rules.CONTIGUOUS_CHAIN,
+        rules.CONTIGUOUS_CHAIN if len(blocks) * size < tokens else rules.ONE_TOKEN_LEFT,
         lambda: (f"a hit of {hit} tokens in {len(blocks)} blocks of {size}", "whole blocks, one per block size"),
     )
     for index, block in enumerate(blocks):
@@ -47,6 +50,8 @@ def check_hit_block(state: State, tally: Tally, live: Live, index: int, id: Bloc
     expected = live.contexts[index * size : (index + 1) * size]
     tally.met(rules.CONTENT_MATCHES_KEY)
     tally.met(rules.PUBLISH_ONLY_COMPUTED)
+    if index:
+        tally.met(rules.COMPLETE_KEY)  # the key of a later block must cover the blocks before it
     if live.looked_up:
         tally.met(rules.FRESH_HIT)
     if state.epoch or block.failed:
@@ -98,12 +103,15 @@ def _blame(state: State, live: Live, index: int, id: BlockId, expected: list[int
     writer = next((w for w in block.writers if w is not None), None)
     if id in live.looked_up:
         return rules.FRESH_HIT, f"{who} is admitted on block {id}, found before the block changed hands"
+    lost_in = block.lost.get(expected[-1])
+    if lost_in is not None and live.waits_since <= lost_in and live.waits_since < state.step:
+        return rules.FRESH_HIT, f"{who} is admitted on block {id}, which changed hands while {who} waited"
     if len(written) < len(expected):
         if not written:
             seen = f"{who} hits block {id}, in which nothing is computed"
         else:
             seen = f"{who} hits block {id}, of which only {len(written)} of {len(expected)} tokens are computed"
-        if written == expected[: len(written)]:
+        if written == expected[: len(written)] and lost_in is None:
             return rules.PUBLISH_ONLY_COMPUTED, seen
         return rules.CONTENT_MATCHES_KEY, seen
     found = state.contexts.elements(written[-1])
@@ -111,34 +119,40 @@ def _blame(state: State, live: Live, index: int, id: BlockId, expected: list[int
     owner = state.requests[writer[0]].request if writer else None
     described = f"{who} hits block {id}, which holds {_spell(found)} of {owner.id if owner else 'nobody'}"
     theirs = owner.parts if owner else None
-    return _blame_key(found, wanted, live.request.parts, theirs, state.world.block_size), described
+    blamed = _blame_parts(found, wanted, live.request.parts, theirs)
+    return blamed or _blame_tokens(state, live, found, wanted, expected[-1]), described
 
 
-def _blame_key(
-    found: tuple[tuple[int, str | None], ...],
-    wanted: tuple[tuple[int, str | None], ...],
-    ours: KeyParts,
-    theirs: KeyParts | None,
-    block_size: int,
-) -> Rule:
-    """The part of the key that failed to separate two different histories of whole blocks."""
+def _blame_parts(found: _History, wanted: _History, ours: KeyParts, theirs: KeyParts | None) -> Rule | None:
+    """The part of the key besides the tokens that failed to separate two histories; None if their tokens differ."""
     if found == wanted and theirs is not None:
         if _imitates(ours, theirs):
             return rules.KEY_DOMAINS
         return rules.INVALIDATE if ours.adapter == theirs.adapter else rules.COMPLETE_KEY
-    found_tokens = [token for token, _ in found]
-    wanted_tokens = [token for token, _ in wanted]
-    if found_tokens == wanted_tokens:
-        media = [(a, b) for (_, a), (_, b) in zip(found, wanted, strict=True) if a != b]
-        cut = all(a is not None and b is not None and a[:4] == b[:4] for a, b in media)
-        return rules.KEY_DOMAINS if cut else rules.COMPLETE_KEY
+    if [token for token, _ in found] != [token for token, _ in wanted]:
+        return None
+    media = [(a, b) for (_, a), (_, b) in zip(found, wanted, strict=True) if a != b]
+    cut = all(a is not None and b is not None and a[:4] == b[:4] for a, b in media)
+    return rules.KEY_DOMAINS if cut else rules.COMPLETE_KEY
+
+
+def _blame_tokens(state: State, live: Live, found: _History, wanted: _History, context: int) -> Rule:
+    """Why a block of other tokens was hit: cut or forgotten tokens, a search gone astray, a collision, a stale key."""
+    size = state.world.block_size
+    ours, theirs = [token for token, _ in wanted], [token for token, _ in found]
     for bits in _NARROW_WIDTHS:
         mask = (1 << bits) - 1
-        if [t & mask for t in found_tokens] == [t & mask for t in wanted_tokens]:
+        if [t & mask for t in theirs] == [t & mask for t in ours]:
             return rules.KEY_DOMAINS
-    if found_tokens[-block_size:] == wanted_tokens[-block_size:]:
+    if theirs[-size:] == ours[-size:]:
         return rules.COMPLETE_KEY
-    return rules.CONTENT_MATCHES_KEY
+    known = live.resumed or any(context in o.contexts for o in state.requests.values() if o is not live)
+    if known or len(found) != len(wanted):
+        return rules.CONTENT_MATCHES_KEY
+    # Nobody else ever had these tokens, so nobody can have published their key: it is also the key of others.
+    start = len(wanted) - size
+    partly = found[: start + 1] == wanted[: start + 1]
+    return rules.CONTIGUOUS_CHAIN if partly else rules.KEY_DOMAINS
 
 
 def _count_variants(state: State, tally: Tally, live: Live) -> None:

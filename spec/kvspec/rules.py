@@ -226,7 +226,7 @@ NO_DANGLING_REFERENCE = _rule(
     "No live block table names a block that is free or owned by somebody else; merging duplicates remaps first and "
     "frees second.",
     (POOL, STEPPER),
-    implies=(CONSERVATION,),
+    implies=(COUNT_EQUALS_HOLDERS, CONSERVATION),
     sources=("mini-sglang #142", "sglang-jax #1618", "vLLM #42273"),
 )
 RESERVED_BLOCK = _rule(
@@ -273,7 +273,7 @@ COVERAGE_AND_LIMIT = _rule(
 ONE_PAGE_ROUNDING = _rule(
     "alloc/one-page-rounding",
     "Sizes, budgets and releases use one block size and one rounding rule: a table has exactly the blocks that its "
-    "tokens need, and the declared lookahead.",
+    "tokens need, and the declared lookahead, and gives back the partly filled last one with the full ones.",
     (POOL, STEPPER),
     sources=("S7", "SGLang #4977", "SGLang #7397"),
 )
@@ -290,7 +290,8 @@ STEP_BUDGET = _rule(
 )
 ONE_QUEUE = _rule(
     "sched/one-queue",
-    "A request is in one queue; a step schedules nobody twice, nobody it preempts and nobody who is gone.",
+    "A request is in one queue; a step schedules nobody twice, nobody it preempts and nobody who is gone; where order "
+    "of arrival is declared, a victim keeps its place before newcomers.",
     (STEPPER,),
     sources=("vLLM #49097", "vLLM #41951"),
 )
@@ -346,77 +347,77 @@ ADDRESS_RANGE = _rule(
     "Results do not depend on the magnitude of block ids; offsets are 64-bit or rejected.",
     _NUMERIC,
     sources=("vLLM #1486", "FlashInfer #3136"),
-    checked=None,
+    checked="conformance",
 )
 RELABEL_INVARIANCE = _rule(
     "kernel/relabel-invariance",
     "Permuting physical blocks, padding strides or changing axis order leaves the output unchanged.",
     _NUMERIC,
     sources=("TGI #2711", "vLLM #17362"),
-    checked=None,
+    checked="conformance",
 )
 POISON_INDEPENDENCE = _rule(
     "kernel/poison-independence",
     "Bytes that the request does not own or that are masked never change the output, NaN included.",
     _NUMERIC,
     sources=("vLLM #936", "vLLM #30887"),
-    checked=None,
+    checked="conformance",
 )
 PADDING_WRITES_NOTHING = _rule(
     "kernel/padding-writes-nothing",
     "Padded rows have length 0 and no slot: they write nothing and read nothing.",
     _NUMERIC,
     sources=("vLLM #43810", "vLLM #13922"),
-    checked=None,
+    checked="conformance",
 )
 EMPTY_IS_IDENTITY = _rule(
     "kernel/empty-is-identity",
     "Zero keys give output 0 and a log-sum-exp of minus infinity; merging with an empty state returns the other.",
     _NUMERIC,
     sources=("FlashInfer #4051", "FlashInfer #440"),
-    checked=None,
+    checked="conformance",
 )
 SPLIT_EQUALS_WHOLE = _rule(
     "kernel/split-equals-whole",
     "Split, cascade or chunked context equals the unsplit result and writes every output row.",
     _NUMERIC,
     sources=("FlashInfer #50", "vLLM #55227"),
-    checked=None,
+    checked="conformance",
 )
 EXACT_MASK = _rule(
     "kernel/exact-mask",
     "Causal and window bounds are absolute positions, exact at equality and at wrap.",
     _NUMERIC,
     sources=("transformers #41184", "llama.cpp #3835"),
-    checked=None,
+    checked="conformance",
 )
 FRESH_METADATA = _rule(
     "kernel/fresh-metadata",
     "A replayed or cached plan, table or mask is the current step's; shared masks are never changed in place.",
     _NUMERIC,
     sources=("vLLM #39773", "vllm-ascend #1678"),
-    checked=None,
+    checked="conformance",
 )
 HALF_STEP = _rule(
     "quant/half-step",
     "|x - dq(q(x))| is at most half a step inside the range, saturating outside, with ties as declared.",
     _QUANT,
     sources=("vLLM #45361", "SGLang #40581"),
-    checked=None,
+    checked="conformance",
 )
 ONE_SCALE = _rule(
     "quant/one-scale",
     "The scale used on write is the scale used on read, once and in the right direction.",
     _QUANT,
     sources=("vLLM #42580", "SGLang #20705"),
-    checked=None,
+    checked="conformance",
 )
 SCALE_TRAVELS = _rule(
     "quant/scale-travels",
     "Scales are placed, copied, shared, recycled and initialised together with their codes.",
     _QUANT,
     sources=("vLLM #51091", "kvcached #424"),
-    checked=None,
+    checked="conformance",
 )
 SCALE_FROM_VALID_DATA = _rule(
     "quant/scale-from-valid-data",
@@ -424,7 +425,7 @@ SCALE_FROM_VALID_DATA = _rule(
     "scales.",
     _QUANT,
     sources=("mlxcel #717", "lmdeploy #4849"),
-    checked=None,
+    checked="conformance",
 )
 COMMUTES = _rule(
     "quant/commutes",
@@ -432,7 +433,7 @@ COMMUTES = _rule(
     "the bound.",
     _QUANT,
     sources=("llama.cpp #5652", "llama.cpp #25382"),
-    checked=None,
+    checked="conformance",
 )
 DECLARED_TOLERANCE = _rule(
     "num/declared-tolerance",
@@ -440,7 +441,7 @@ DECLARED_TOLERANCE = _rule(
     "corruption and is not reported as such.",
     (ATTENTION, GENERATOR),
     sources=("vLLM #40896", "SGLang #10721"),
-    checked=None,
+    checked="conformance",
 )
 
 

@@ -268,12 +268,13 @@ def _swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
         home.writers[position % size] = (event.request, state.step)
     _begin_transfer(state, live, event.transfer, frozenset(event.table))
     live.phase, live.swapped = Phase.RUNNING, None
+    _publish(state, live, 0)
     state.progressed, state.last = True, "start"
 
 
 def _transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
     blocks = state.transfers.pop(event.transfer)
-    for id in blocks:
+    for id in sorted(blocks, key=lambda id: -state.blocks[id].depth):
         block = state.blocks[id]
         block.fence -= {event.transfer}
         if block.ref == 0 and not block.fence:
@@ -517,7 +518,7 @@ def _require_victim(state: State, tally: Tally, live: Live) -> None:
 
 
 def _check_order(state: State, tally: Tally, live: Live) -> None:
-    """Profile fcfs: nobody who never started and comes first is overtaken."""
+    """Profile fcfs: a newcomer overtakes neither a newcomer nor a victim that comes first."""
     if "fcfs" not in state.capabilities.profiles or live.started:
         return
     by_priority = state.world.policy == "priority"
@@ -525,11 +526,10 @@ def _check_order(state: State, tally: Tally, live: Live) -> None:
     def rank(other: Live) -> tuple[int, int]:
         return (other.request.priority if by_priority else 0, other.arrival)
 
-    waiting = [o for o in state.requests.values() if o.phase is Phase.WAITING and not o.started]
-    first = min(waiting, key=rank)
+    first = min((other for other in state.requests.values() if other.phase is Phase.WAITING), key=rank)
     tally.require(
         first is live,
-        rules.FCFS_ORDER,
+        rules.ONE_QUEUE if first.resumed else rules.FCFS_ORDER,
         lambda: (f"{live.request.id} starts before {first.request.id}", f"{first.request.id} comes first"),
         request=live.request.id,
     )
@@ -607,14 +607,6 @@ def _take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
 
 def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> None:
     profiles = state.capabilities.profiles
-    if "lru" in profiles:
-        head = next(iter(state.evictable), None)
-        tally.require(
-            head == id,
-            rules.LRU_ORDER,
-            lambda: (f"block {id} is taken", f"block {head}, released longest ago"),
-            block=id,
-        )
     if block.key is not None and ("lru" in profiles or "tail-first" in profiles):
         deeper = [
             other
@@ -628,6 +620,14 @@ def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> No
             not deeper,
             rules.CONTIGUOUS_CHAIN,
             lambda: (f"block {id} is evicted before block {deeper[0]} behind it in its chain", "tails go first"),
+            block=id,
+        )
+    if "lru" in profiles:
+        head = next(iter(state.evictable), None)
+        tally.require(
+            head == id,
+            rules.LRU_ORDER,
+            lambda: (f"block {id} is taken", f"block {head}, released longest ago"),
             block=id,
         )
 
@@ -692,6 +692,7 @@ def _write(state: State, tally: Tally, live: Live, event: ev.Compute) -> None:
             id, offset = live.table[position // size], position % size
         else:
             id, offset = event.slots[position - event.start]
+            _require_slot(state, tally, live, id, offset, position)
         if id not in touched:
             touched.add(id)
             _require_sole_owner(state, tally, live, id, position)
@@ -699,6 +700,16 @@ def _write(state: State, tally: Tally, live: Live, event: ev.Compute) -> None:
         block.contexts[offset] = live.contexts[position]
         block.writers[offset] = stamp
         block.epoch = state.epoch
+
+
+def _require_slot(state: State, tally: Tally, live: Live, id: BlockId, offset: int, position: int) -> None:
+    who, size = live.request.id, state.world.block_size
+    tally.require(
+        0 <= id < len(state.blocks) and 0 <= offset < size,
+        rules.COVERAGE_AND_LIMIT,
+        lambda: (f"{who} writes position {position} to block {id} slot {offset}", f"a slot of blocks of {size}"),
+        request=who,
+    )
 
 
 def _require_sole_owner(state: State, tally: Tally, live: Live, id: BlockId, position: int) -> None:
@@ -738,18 +749,27 @@ def _bad_read(state: State, tally: Tally, live: Live, index: int, start: int, st
         rule = rules.RESUME_EQUALS_UNINTERRUPTED
     else:
         rule = rules.CHUNK_INDEPENDENCE
-    found, writer = block.contexts[offset], block.writers[offset]
     tally.broken(
         rule,
         f"{live.request.id} reads position {position} from block {id} slot {offset}, which holds "
-        + ("nothing that was computed" if found is None else f"the context {list(state.contexts.tokens(found))}")
-        + (f", written by {writer[0]} in step {writer[1]}" if writer else ", written by nobody"),
-        f"its own context {live.tokens[: position + 1]}",
+        + _spell(state, block, offset),
+        f"its own position {position} (token {live.tokens[position]})",
         request=live.request.id,
         block=id,
         slot=offset,
         position=position,
     )
+
+
+def _spell(state: State, block: Block, offset: int) -> str:
+    """What one slot holds, in words."""
+    context, writer = block.contexts[offset], block.writers[offset]
+    if context is None:
+        return "nothing that was computed"
+    tokens = state.contexts.tokens(context)
+    by = f"{writer[0]}'s " if writer else "nobody's "
+    when = f", written in step {writer[1]}" if writer else ""
+    return f"{by}position {len(tokens) - 1} (token {tokens[-1]}){when}"
 
 
 def _copy_content(state: State, source: BlockId, target: BlockId, extent: int) -> None:

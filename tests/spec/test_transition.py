@@ -68,7 +68,7 @@ def test_a_hit_leaves_one_token_to_compute() -> None:
 
 
 def test_a_hit_is_made_of_whole_blocks() -> None:
-    breaks(rules.CONTIGUOUS_CHAIN, *CACHED_A, ev.Add(request("B", 0, 1, 0, 1)), ev.Start("B", 3, (0, 1)))
+    breaks(rules.CONTIGUOUS_CHAIN, *CACHED_A, ev.Add(request("B", 0, 1, 0, 1, 1)), ev.Start("B", 3, (0, 1)))
 
 
 def test_a_hit_on_a_block_that_nobody_wrote() -> None:
@@ -80,8 +80,13 @@ def test_a_hit_on_a_block_that_is_half_computed() -> None:
     breaks(rules.PUBLISH_ONLY_COMPUTED, *events, ev.Add(request("B", 0, 1, 1)), ev.Start("B", 2, (0,)))
 
 
-def test_a_hit_on_a_block_of_other_tokens() -> None:
-    breaks(rules.CONTENT_MATCHES_KEY, *CACHED_A, ev.Add(request("B", 1, 1, 1)), ev.Start("B", 2, (0,)))
+def test_a_hit_by_a_key_that_the_block_had_before_it_changed_hands() -> None:
+    before = (ev.Add(request("C", 1, 1)), ev.Start("C"), ev.Compute("C", 0, 2, (0,)), ev.EndStep(), ev.Abort("C"))
+    breaks(rules.CONTENT_MATCHES_KEY, *before, *CACHED_A, ev.Add(request("B", 1, 1, 1)), ev.Start("B", 2, (0,)))
+
+
+def test_a_hit_by_a_key_that_nobody_can_have_published_is_a_collision() -> None:
+    breaks(rules.KEY_DOMAINS, *CACHED_A, ev.Add(request("B", 1, 1, 1)), ev.Start("B", 2, (0,)))
 
 
 def test_a_hit_on_the_right_tokens_behind_another_prefix() -> None:
@@ -340,7 +345,7 @@ def test_a_wrong_number_of_free_blocks(events: tuple[ev.Event, ...], free: int, 
         (ev.Observe(free_set=(2, 3, 3)), rules.COUNT_EQUALS_HOLDERS),
         (ev.Observe(free_set=(1, 2, 3)), rules.NO_DANGLING_REFERENCE),
         (ev.Observe(tables={"A": (0, 2)}), rules.NO_DANGLING_REFERENCE),
-        (ev.Observe(keyed=frozenset({3})), rules.CONTENT_MATCHES_KEY),
+        (ev.Observe(keyed=frozenset({3})), rules.PUBLISH_ONLY_COMPUTED),
         (ev.Observe(waiting=("A",), running=("A",)), rules.ONE_QUEUE),
         (ev.Observe(waiting=(), running=()), rules.ONE_QUEUE),
         (ev.Observe(counters=(2, 3)), rules.COUNTERS),

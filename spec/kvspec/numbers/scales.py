@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from kvspec.numbers.errors import NonFiniteValueError, ScaleError, ShapeError, UndefinedError
@@ -36,16 +36,26 @@ def scale_of(values: Sequence[Value], scheme: Scheme) -> Scale:
     lowest = _least(members, scheme)
     anchor = _anchor(members, scheme)
     computed = _rounded(anchor / scheme.divisor, scheme.arithmetic, "the computed scale")
+    computed = max(computed, scheme.floor) if scheme.floor else computed
     stored = _rounded(computed, scheme.scale_format, "the stored scale")
     applied = stored if scheme.divides is Divides.STORED else computed
-    multiplier = _multiplier(applied, scheme, anchor)
+    # A scale that is stored as zero makes a zero group even where the computed one could still divide.
+    multiplier = _multiplier(applied, scheme, anchor) if stored else Fraction(0)
     if scheme.zero is Zero.MINIMUM:
         return _with_minimum(stored, multiplier, lowest, scheme)
     if not multiplier:
         return _zero_group(scheme)
     if scheme.zero is Zero.SYMMETRIC:
         return Scale(stored, multiplier)
-    return Scale(stored, multiplier, Fraction(clip(to_integer(quotient(-lowest, multiplier, scheme), scheme), scheme)))
+    return Scale(stored, multiplier, _zero_point(lowest, applied, scheme))
+
+
+def _zero_point(lowest: Fraction, applied: Fraction, scheme: Scheme) -> Fraction:
+    """rint(fl(-lowest / s)), clipped: divided also where codes are multiplied by a reciprocal."""
+    divided = scheme
+    if scheme.division in {Division.RECIPROCAL, Division.INVERSE_FIRST}:
+        divided = replace(scheme, division=Division.DIVIDE)
+    return Fraction(clip(to_integer(quotient(-lowest, 1 / applied, divided), scheme), scheme))
 
 
 def given_scale(stored: Value, scheme: Scheme, zero: Value = 0) -> Scale:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 
 from kvspec.numbers.floats import E4M3FN, E5M2, FP16, FP32, FloatFormat, Overflow
 
@@ -116,13 +117,15 @@ class Scheme:
     """One way to quantize keys or values.
 
     `divisor` is Q of the formulas: the code that the anchor gets (negative where the anchor's sign is turned).
+    `floor` replaces a smaller computed scale, zero included; a guard against division by zero, not above the smallest
+    normal number of the arithmetic if it is to leave ordinary scales alone.
     `zero_format` is the format of a stored minimum. `overflow` is what a floating-point code does beyond its largest
     number; integer codes always saturate.
     """
 
     name: str
     codes: IntegerCodes | FloatFormat
-    divisor: int
+    divisor: int | Fraction
     granularity: Granularity = Granularity.TENSOR
     group_size: int | None = None
     anchor: Anchor = Anchor.ABSMAX
@@ -138,6 +141,7 @@ class Scheme:
     nan: NonFinite = NonFinite.REFUSE
     infinity: NonFinite = NonFinite.REFUSE
     layout: Layout | None = None
+    floor: Fraction = Fraction(0)
 
     @property
     def code_bits(self) -> int:

@@ -1,0 +1,44 @@
+"""The list of all imposters, in the order of the rules that they break."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Protocol
+
+from kvconformance.imposters import allocation, kernels, prefix, quantization, scheduling, security
+from kvreference.pool import ReferencePool
+from kvspec.rules import RULES, Rule
+from kvspec.vocabulary import Capabilities, Surface, World
+
+
+class Imposter(Protocol):
+    """A faulty engine class: what it imitates, and the rule that must kill it."""
+
+    __name__: str
+    bug: str
+    broken_rule: Rule
+    capabilities: Capabilities
+
+    def __call__(self, world: World) -> Any:
+        """A fresh faulty engine."""
+
+
+def surface_of(imposter: Imposter) -> Surface:
+    """The surface on which the imposter is driven."""
+    if hasattr(imposter, "attend"):
+        return Surface.ATTENTION
+    if hasattr(imposter, "decode"):
+        return Surface.QUANTIZER
+    return Surface.POOL if issubclass(imposter, ReferencePool) else Surface.STEPPER  # type: ignore[arg-type]
+
+
+def _imposters(module: ModuleType) -> list[Imposter]:
+    return [thing for thing in vars(module).values() if isinstance(thing, type) and "bug" in vars(thing)]  # type: ignore[misc]
+
+
+_AREAS = (allocation, prefix, scheduling, security, quantization, kernels)
+_PLACES = {rule: place for place, rule in enumerate(RULES.values())}
+
+IMPOSTERS: tuple[Imposter, ...] = tuple(
+    sorted((one for area in _AREAS for one in _imposters(area)), key=lambda one: _PLACES[one.broken_rule])
+)

@@ -1,0 +1,95 @@
+"""Tries one imposter: how soon the suite kills it, and by which rule."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kvconformance.claims import claimed
+from kvconformance.history import History
+from kvconformance.imposters.registry import Imposter, surface_of
+from kvconformance.keys import compare_keys
+from kvconformance.search import Found, Plan, search
+from kvconformance.shorten import shorten
+from kvconformance.surfaces import Engine
+from kvconformance.trial import Trial, play
+from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
+from kvspec.violation import Tally
+from kvspec.vocabulary import Surface
+
+EXAMPLES = 2_000
+SECONDS = 30.0
+SHRINK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Kill:
+    """How an imposter fared: `by` is the id of the rule that killed it, `steps` the length of the smallest history."""
+
+    name: str
+    bug: str
+    rule: str
+    surface: str
+    killed: bool
+    by: str | None
+    examples: int
+    steps: int | None
+    seconds: float
+    """Until the first history that kills; shrinking comes on top."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The kill as JSON data."""
+        return asdict(self)
+
+
+def judges(rule: Rule) -> frozenset[Rule]:
+    """The rules whose breaking shows that `rule` is broken."""
+    return frozenset(other for other in RULES.values() if other.covers(rule))
+
+
+def try_imposter(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: float = SECONDS) -> Kill:
+    """Search for a history that kills the imposter by its rule, or by one that implies it."""
+    if imposter.broken_rule is REPRODUCIBLE_KEY:
+        return _by_keys(imposter)
+    surface = surface_of(imposter)
+    engine = Engine(imposter.__name__, "imposter", {surface: imposter})
+    plan = Plan(examples, seed, seconds, 0.0, rules=judges(imposter.broken_rule), first_only=True)
+    outcome = search(engine, surface, plan, claimed(engine, surface))
+    if not outcome.found:
+        return _kill(imposter, None, outcome.examples, None, outcome.seconds)
+    found = outcome.found[0]
+    return _kill(imposter, found.rule, found.examples, _steps(engine, surface, found), found.seconds)
+
+
+def _steps(engine: Engine, surface: Surface, found: Found) -> int:
+    """The number of operations of the smallest history that kills by the same rule."""
+
+    def attempt(history: History) -> Trial | None:
+        trial = play(engine.factories[surface], engine.capabilities(surface), surface, history, Tally())
+        return trial if trial.violation is not None and trial.violation.rule is found.rule else None
+
+    smallest = shorten(found.trial.history, attempt, SHRINK_SECONDS) or found.trial
+    return len(smallest.history.operations)
+
+
+def _by_keys(imposter: Imposter) -> Kill:
+    """Reproducible keys are no matter of histories: engines and processes are compared."""
+    begun = time.monotonic()
+    compared, difference = compare_keys(imposter, f"{imposter.__module__}:{imposter.__name__}")
+    by = REPRODUCIBLE_KEY if difference is not None else None
+    return _kill(imposter, by, compared, 1 if by else None, time.monotonic() - begun)
+
+
+def _kill(imposter: Imposter, by: Rule | None, examples: int, steps: int | None, seconds: float) -> Kill:
+    return Kill(
+        name=imposter.__name__,
+        bug=imposter.bug,
+        rule=imposter.broken_rule.id,
+        surface=surface_of(imposter).value,
+        killed=by is not None,
+        by=by.id if by else None,
+        examples=examples,
+        steps=steps,
+        seconds=round(seconds, 3),
+    )

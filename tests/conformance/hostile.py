@@ -1,0 +1,109 @@
+"""Engines that misbehave as strangers' engines do: they raise, hang, and kill their process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+
+from kvreference.scheduler import ReferenceStepper
+from kvspec.plans import StepPlan
+from kvspec.vocabulary import World
+
+
+class Raising(ReferenceStepper):
+    """Raises when a second request is waiting."""
+
+    def plan(self) -> StepPlan:
+        if len(self.tasks) > 1:
+            raise RuntimeError("two are too many")
+        return super().plan()
+
+
+class Hanging(ReferenceStepper):
+    """Loops for ever when a second request is waiting."""
+
+    def plan(self) -> StepPlan:
+        while len(self.tasks) > 1:
+            time.sleep(0.01)
+        return super().plan()
+
+
+class HangingDeaf(ReferenceStepper):
+    """Likewise, in native code that no Python signal handler interrupts."""
+
+    def plan(self) -> StepPlan:
+        if len(self.tasks) > 1:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            ctypes.PyDLL(None).sleep(3600)
+        return super().plan()
+
+
+class Exiting(ReferenceStepper):
+    """Ends the process when a second request is waiting."""
+
+    def plan(self) -> StepPlan:
+        if len(self.tasks) > 1:
+            os._exit(17)
+        return super().plan()
+
+
+class Crashing(ReferenceStepper):
+    """Reads address zero when a second request is waiting."""
+
+    def plan(self) -> StepPlan:
+        if len(self.tasks) > 1:
+            ctypes.string_at(0)
+        return super().plan()
+
+
+class Lying(ReferenceStepper):
+    """Names a request that nobody added: the adapter's fault, not the engine's."""
+
+    def plan(self) -> StepPlan:
+        plan = super().plan()
+        for scheduled in plan.scheduled:
+            object.__setattr__(scheduled, "request", "nobody")
+        return plan
+
+
+class Wordy(ReferenceStepper):
+    """Prints a lot, as engines do."""
+
+    def plan(self) -> StepPlan:
+        print("planning!" * 1000)
+        return super().plan()
+
+
+class Half:
+    """No adapter: half of the methods are missing."""
+
+    def add(self) -> None: ...
+    def plan(self) -> None: ...
+    def free_blocks(self) -> None: ...
+
+
+class Silent(ReferenceStepper):
+    """No adapter: declares nothing."""
+
+    capabilities = None  # type: ignore[assignment]
+
+
+class Boasting:
+    """No adapter: declares forks and has none."""
+
+    capabilities = ReferenceStepper.capabilities
+    add = plan = complete = abort = free_blocks = reset = fail = transfer_done = lambda self: None
+
+
+class Idle(ReferenceStepper):
+    """Plans an empty step now and then, with work waiting and nothing in flight."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.plans = 0
+
+    def plan(self) -> StepPlan:
+        self.plans += 1
+        return StepPlan() if self.plans % 3 == 0 else super().plan()

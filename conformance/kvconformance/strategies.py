@@ -32,6 +32,9 @@ MOST_PHRASES = 8
 """Most phrases in each of the three parts of a program; a phrase is one to five operations."""
 MANY = 1_000_000
 
+OVERTAKEN = -1
+"""Number of the theme in which a request of higher priority comes late."""
+
 Parts = Mapping[str, Any]
 Theme = tuple[Parts, ...]
 Phrase = tuple[Any, ...]
@@ -45,12 +48,16 @@ def histories(surface: Surface, capabilities: Capabilities) -> st.SearchStrategy
         return attention_histories(capabilities)
     known = themes(capabilities)
     chosen = [(size, theme) for size in capabilities.block_sizes for theme in range(len(known))]
+    if surface is Surface.STEPPER and "priority" in capabilities.policies:
+        chosen += [(size, OVERTAKEN) for size in capabilities.block_sizes] * max(1, len(known) // 4)
 
     @cache
     def build(choice: tuple[int, int]) -> st.SearchStrategy[h.History]:
         size, theme = choice
         if surface is Surface.GENERATOR:
             return st.builds(history, worlds(capabilities, size), served(size))
+        if theme == OVERTAKEN:
+            return overtaken(capabilities, size)
         program = programs(phrases(surface, capabilities, size, known[theme]))
         return st.builds(history, worlds(capabilities, size), program)
 
@@ -145,7 +152,8 @@ def phrases(surface: Surface, capabilities: Capabilities, block_size: int, theme
     stepper = surface is Surface.STEPPER
     after = _after_add_stepper() if stepper else _after_add_pool(capabilities)
     other = _stepper_phrases(capabilities) if stepper else _pool_phrases(capabilities, block_size)
-    request = pick({**requests(surface, capabilities, block_size, theme), "after": after}).map(_request_phrase)
+    choices = {**requests(surface, capabilities, block_size, theme), "after": after, "told": (None, None, None, 0, 1)}
+    request = pick(choices).map(_request_phrase)
     between = st.sampled_from(other)
     if stepper:
         return st.one_of(between, request)
@@ -153,8 +161,12 @@ def phrases(surface: Surface, capabilities: Capabilities, block_size: int, theme
 
 
 def _request_phrase(picked: dict[str, Any]) -> Phrase:
-    after, key = picked.pop("after"), picked.pop("key")
-    return (h.Add(**picked, **key), *after)
+    """A request and what follows, perhaps the next prompt of the conversation: what was told and one token more."""
+    after, key, told = picked.pop("after"), picked.pop("key"), picked.pop("told")
+    first = h.Add(**picked, **key)
+    if told is None:
+        return (first, *after)
+    return (first, *after, h.Add(**{**picked, "prompt": (*first.prompt, told, 0)}, **key))
 
 
 def _after_add_stepper() -> list[Phrase]:
@@ -205,6 +217,20 @@ def _resets_and_failures(capabilities: Capabilities) -> list[Phrase]:
     if capabilities.fails:
         phrases += [(h.Fail(),)] * 2
     return phrases
+
+
+def overtaken(capabilities: Capabilities, block_size: int) -> st.SearchStrategy[h.History]:
+    """A long request that may wait is in its prefill when a short one comes that may not, and needs the last block."""
+    lengths = pick({"long": (4, 5, 6), "steps": (1, 2, 3), "new": (2, 3), "spare": (0, 1, 2)})
+
+    def build(world: dict[str, Any], picked: dict[str, int]) -> h.History:
+        long = h.Add((0,) * (picked["long"] * block_size + 1), 1, priority=2)
+        short = h.Add((1,) * block_size, picked["new"])
+        need = -(-(len(long.prompt) + 1) // block_size) + len(capabilities.reserved_blocks) + picked["spare"]
+        tight = {**world, "policy": "priority", "num_blocks": min(need, capabilities.num_blocks[1])}
+        return history(tight, (long, *(h.Step(),) * picked["steps"], short, *(h.Step(),) * 3))
+
+    return st.builds(build, worlds(capabilities, block_size), lengths)
 
 
 # Requests.

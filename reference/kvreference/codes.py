@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from kvspec.numbers.schemes import Division, IntegerCodes, NonFinite, Rounding, Scheme, Zero
 from numpy.typing import NDArray
 
 from kvreference.arrays import AnyArray, DeclarationError
 from kvreference.float_codes import E4M3FN, E5M2, FloatCodes, encode_float
 from kvreference.roundings import FORMATS, round_to
 from kvreference.scheme_arithmetic import Single, divide, operate, subtract
+from kvspec.numbers.schemes import Division, IntegerCodes, NonFinite, Rounding, Scheme, Zero
 
 _KINDS = {"e4m3fn": E4M3FN, "e5m2": E5M2}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from kvspec.numbers.schemes import Divides, Division, IntegerCodes, Scheme, Zero, ZeroGroup
 from numpy.typing import NDArray
 
 from kvreference.arrays import AnyArray, DeclarationError, Float, ScaleError
@@ -28,6 +27,7 @@ from kvreference.scale_groups import (
     viewed,
 )
 from kvreference.scheme_arithmetic import Single, divide, narrow
+from kvspec.numbers.schemes import Divides, Division, IntegerCodes, Scheme, Zero, ZeroGroup
 
 __all__ = ["Encoded", "Scales", "decode", "encode", "encode_with", "scale_shape"]
 

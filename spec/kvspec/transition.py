@@ -265,7 +265,7 @@ def _swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     for position, context in enumerate(live.swapped):
         home = state.blocks[live.table[position // size]]
         home.contexts[position % size] = context
-        home.writers[position % size] = (event.request, state.step)
+        home.writers[position % size] = (event.request, live.preempted_in)
     _begin_transfer(state, live, event.transfer, frozenset(event.table))
     live.phase, live.swapped = Phase.RUNNING, None
     _publish(state, live, 0)

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("vllm")
 
 import kvconformance
-from kvconformance.adapters import load
+from kvconformance.adapters import load, with_profiles
 from kvconformance.history import Abort, Add, Begin, End, History, Reset, Step
 from kvconformance.report import Verdict
 from kvconformance.search import Plan
@@ -23,8 +23,13 @@ from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 
 SCRIPTS = sorted((Path(kvconformance.__file__).parent / "findings").glob("vllm_*.py"))
-KNOWN = {"prefix/content-matches-key", "prefix/publish-only-computed", "sched/bounded-decode-gap"}
-"""Which of them a short check finds depends on how far it gets."""
+KNOWN = {
+    "prefix/content-matches-key",
+    "prefix/publish-only-computed",
+    "sched/chunk-independence",
+    "sched/resume-equals-uninterrupted",
+}
+"""One root and what falls with it; whether a short check finds it depends on how far it gets."""
 
 
 def test_a_short_check_finds_nothing_new() -> None:
@@ -44,7 +49,7 @@ def test_a_finding_shows_without_kvspec(script: Path) -> None:
 
 def live(history: History) -> tuple[Trial, Tally]:
     """One history on the scheduler."""
-    factory = load("vllm").factories[Surface.STEPPER]
+    factory = with_profiles(load("vllm"), frozenset({"decode-first"})).factories[Surface.STEPPER]
     tally = Tally()
     return play(factory, factory.capabilities, Surface.STEPPER, history, tally), tally  # type: ignore[attr-defined]
 

@@ -1,6 +1,7 @@
 """transformers 5.24.0, QuantizedCache, `quant/commutes`: two batch operations forget what is quantized.
 
-`batch_repeat_interleave` and `batch_select_indices` are inherited from the unquantized layer and touch only the unquantized remainder, which is empty after a prompt.
+`batch_repeat_interleave` and `batch_select_indices` are inherited from the unquantized layer and touch only the
+unquantized remainder, which is empty after a prompt.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""transformers 5.24.0, QuantizedCache("fp8"), `quant/scale-from-valid-data`: the first scale clips all that comes later."""
+"""transformers 5.24.0, QuantizedCache("fp8"), `quant/scale-from-valid-data`: the first scale clips later data."""
 
 import torch
 from transformers import LlamaConfig, QuantizedCache, __version__

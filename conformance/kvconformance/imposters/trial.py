@@ -19,7 +19,7 @@ from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 
 EXAMPLES = 2_000
-SECONDS = 30.0
+SECONDS = 120.0
 SHRINK_SECONDS = 1.0
 
 

@@ -119,6 +119,9 @@ def _non_finite_code(number: Number, scheme: Scheme) -> Code:
         raise NonFiniteValueError(f"{scheme.name}: {number} has no code")
     if isinstance(scheme.codes, FloatFormat):
         keep = treatment is NonFinite.KEEP
+        if keep and not scheme.codes.has_infinity:
+            # A format without infinity keeps what is not finite as NaN, also where finite numbers saturate.
+            return Code(scheme.codes.nan_bits)
         return Code(to_bits(number, scheme.codes, scheme.overflow if keep else None))
     if treatment is NonFinite.KEEP:
         raise NonFiniteValueError(f"{scheme.name}: {number} has no integer code to be kept in")

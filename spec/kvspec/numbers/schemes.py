@@ -87,7 +87,7 @@ class NonFinite(Enum):
 
     REFUSE = "a named error"
     SATURATE = "infinity: the extreme code of its sign"
-    KEEP = "the NaN or infinity of a floating-point code"
+    KEEP = "the NaN or infinity of a floating-point code; NaN for infinity where the format has none"
 
 
 class Layout(Enum):

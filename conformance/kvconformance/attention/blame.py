@@ -1,0 +1,113 @@
+"""Which rule a wrong output breaks: what is put right, one thing at a time, until the output is right, tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kvconformance.attention.certified import allowed
+from kvconformance.attention.outcomes import attend, judges_lse, wrong
+from kvconformance.attention.placements import Placement, place
+from kvconformance.attention.problems import Problem
+from kvconformance.attention.surface import TOKEN_MAJOR, AttentionCapabilities
+from kvspec import rules
+from kvspec.rules import Rule
+
+Change = Callable[[Problem, Placement], tuple[Problem, Placement]]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A kernel that gave a wrong output, with what it was given. `build` makes a fresh one."""
+
+    build: Callable[[], Any]
+    capabilities: AttentionCapabilities
+    problem: Problem
+    placement: Placement
+
+    def right(self, problem: Problem, placement: Placement) -> bool:
+        """Whether a fresh kernel is right on another problem or placement."""
+        bounds = allowed(problem, self.capabilities.arithmetic[problem.dtype], self.capabilities.lse_error)
+        outcome = attend(self.build(), place(problem, placement))
+        return wrong(outcome, bounds, judge_lse=judges_lse(problem, self.capabilities)) is None
+
+    def rule(self) -> Rule:
+        """The rule that is broken."""
+        problem, placement = self.problem, self.placement
+        if self.right(problem, placement):
+            return rules.FRESH_METADATA
+        for applies, rule, change in _CHANGES:
+            if applies(problem, placement) and self.right(*change(problem, placement)):
+                return rule
+        requests = range(len(problem.lengths))
+        if len(requests) > 1 and all(self.right(problem.only([r]), placement) for r in requests):
+            return rules.POISON_INDEPENDENCE
+        return self._by_bytes()
+
+    def _by_bytes(self) -> Rule:
+        """Nothing puts it right; so bytes that belong to nobody decide the output, or the numbers are wrong."""
+        calls = (place(self.problem, replace(self.placement, garbage=seed)) for seed in (101, 102))
+        first, second = (attend(self.build(), call) for call in calls)
+        return rules.DECLARED_TOLERANCE if first.same_bits(second) else rules.POISON_INDEPENDENCE
+
+
+def _ascending(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    return replace(problem, layout=TOKEN_MAJOR), replace(placement, order=None, gap=0)
+
+
+def _without_padding(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    return replace(problem, query=problem.query[: problem.rows]), placement
+
+
+def _without_sharing(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    more = placement.num_blocks + len(problem.lengths) * (problem.shared // placement.block_size)
+    return replace(problem, shared=0), replace(placement, num_blocks=more)
+
+
+def _without_empty(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    return problem.only([r for r in range(len(problem.lengths)) if not _empty(problem, r)], padding=True), placement
+
+
+def _empty(problem: Problem, request: int) -> bool:
+    return any(not problem.seen(request, index) for index in range(problem.lengths[request][1]))
+
+
+def _no_window(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    return replace(problem, layer=replace(problem.layer, window=None)), placement
+
+
+def _all_seen(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    return replace(problem, layer=replace(problem.layer, causal=False)), placement
+
+
+def _no_context(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
+    kept = [min(tokens, queries) for tokens, queries in problem.lengths]
+    keys, values = (
+        tuple(x[len(x) - count :] for x, count in zip(arrays, kept, strict=True))
+        for arrays in (problem.keys, problem.values)
+    )
+    lengths = tuple((count, queries) for count, (_, queries) in zip(kept, problem.lengths, strict=True))
+    return replace(problem, lengths=lengths, keys=keys, values=values, shared=0), placement
+
+
+_Applies = Callable[[Problem, Placement], bool]
+_CHANGES: tuple[tuple[_Applies, Rule, Change], ...] = (
+    (lambda p, _: p.splits > 1, rules.SPLIT_EQUALS_WHOLE, lambda p, w: (replace(p, splits=1), w)),
+    (lambda p, _: p.shared > 0 and p.sharers > 1, rules.SPLIT_EQUALS_WHOLE, _without_sharing),
+    (lambda p, _: len(p.query) > p.rows, rules.PADDING_WRITES_NOTHING, _without_padding),
+    (
+        lambda p, _: any(_empty(p, r) for r in range(len(p.lengths))),
+        rules.EMPTY_IS_IDENTITY,
+        _without_empty,
+    ),
+    (lambda p, w: w.order is not None or w.gap > 0 or p.layout != TOKEN_MAJOR, rules.RELABEL_INVARIANCE, _ascending),
+    (lambda p, _: p.layer.window is not None, rules.EXACT_MASK, _no_window),
+    (lambda p, _: p.layer.causal and any(q > 1 for _, q in p.lengths), rules.EXACT_MASK, _all_seen),
+    (
+        lambda p, _: any(tokens > queries > 1 for tokens, queries in p.lengths),
+        rules.SPLIT_EQUALS_WHOLE,
+        _no_context,
+    ),
+)
+"""When a change applies, the rule that it shows broken where it puts the output right, and the change."""

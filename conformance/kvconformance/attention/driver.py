@@ -1,0 +1,89 @@
+"""Drives a kernel through a history: each operation is one problem and one probe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from kvconformance import history as h
+from kvconformance.attention import merges, probes, writes
+from kvconformance.attention.blame import Suspect
+from kvconformance.attention.certified import Allowed, allowed
+from kvconformance.attention.outcomes import Outcome, Wrong, attend, judges_lse, wrong
+from kvconformance.attention.placements import Placement, place
+from kvconformance.attention.problems import Problem, problem_of
+from kvconformance.attention.surface import AttentionCall, AttentionCapabilities
+from kvconformance.checker import ATTENTION_RAISES, Checker, Guarded
+from kvconformance.surfaces import Factory
+from kvspec import rules
+from kvspec.rules import Rule
+from kvspec.vocabulary import World
+
+
+class AttentionDriver:
+    """One checker, one kernel object, one history."""
+
+    def __init__(self, factory: Factory, checker: Checker) -> None:
+        self.factory, self.checker = factory, checker
+        self.tally = checker.tally
+        self.capabilities: AttentionCapabilities = factory.capabilities  # type: ignore[attr-defined]
+        self.engine = self.build()
+
+    @property
+    def world(self) -> World:
+        """The configuration."""
+        return self.checker.state.world
+
+    def build(self) -> Any:
+        """A fresh kernel."""
+        return Guarded(self.checker, ATTENTION_RAISES)("building the kernel", self.factory, self.world)
+
+    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+        """Try every operation that fits the pool."""
+        for operation in operations:
+            self.checker.note(operation)
+            if isinstance(operation, h.Attend):
+                problem = problem_of(operation, self.world.block_size)
+                # Some probes undo the sharing of blocks.
+                if replace(problem, shared=0).blocks(self.world.block_size) <= self.world.num_blocks:
+                    probes.PROBES[operation.probe](self, problem, operation)
+            elif isinstance(operation, h.Merge):
+                merges.merge(self, operation)
+            elif isinstance(operation, h.WriteRows):
+                writes.write(self, operation)
+
+    def placement(self, operation: h.Attend) -> Placement:
+        """Where the blocks of an operation lie at first."""
+        return Placement(self.world.num_blocks, self.world.block_size, operation.order)
+
+    def bounds(self, problem: Problem) -> Allowed:
+        """The outputs that are allowed."""
+        return allowed(problem, self.capabilities.arithmetic[problem.dtype], self.capabilities.lse_error)
+
+    def certify(self, problem: Problem, placement: Placement, bounds: Allowed | None = None) -> Outcome:
+        """Attend and require an allowed answer; a wrong one is blamed on a rule."""
+        probes.count(self.tally, problem, placement, self.capabilities)
+        return self.judge(problem, placement, place(problem, placement), bounds)
+
+    def judge(self, problem: Problem, placement: Placement, call: AttentionCall, bounds: Allowed | None) -> Outcome:
+        """The same for a call that is already in memory."""
+        outcome = attend(self.engine, call)
+        found = wrong(outcome, bounds or self.bounds(problem), judge_lse=judges_lse(problem, self.capabilities))
+        if found:
+            suspect = Suspect(self.build, self.capabilities, problem, placement)
+            self.broken(suspect.rule(), found, problem)
+        if outcome.changed:
+            seen = f"the call changes its input {', '.join(outcome.changed)}"
+            self.tally.broken(rules.FRESH_METADATA, seen, "inputs stay as they were")
+        return outcome
+
+    def broken(self, rule: Rule, found: Wrong, problem: Problem) -> None:
+        """Report a wrong element, with the request to which its row belongs."""
+        first = 0
+        for request, (tokens, queries) in enumerate(problem.lengths):
+            if first <= found.row < first + queries:
+                position = tokens - queries + found.row - first
+                seen = f"{found.seen}; it is request {request}'s query at position {position} of {tokens}"
+                self.tally.broken(rule, seen, found.expected, row=found.row, head=found.head)
+            first += queries
+        self.tally.broken(rule, found.seen, found.expected)

@@ -1,0 +1,130 @@
+"""Operations that the search tries: lengths at block boundaries, windows at equality, GQA groups, empty requests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from kvconformance import history as h
+from kvconformance.attention.merges import STATES
+from kvconformance.attention.probes import PROBES
+from kvconformance.attention.problems import PATTERNS
+from kvconformance.attention.surface import AttentionCapabilities
+
+LONGEST = 96
+"""Most tokens of a request in a small world; rarely a request is longer."""
+LONG = 300
+
+
+def attention_histories(capabilities: AttentionCapabilities) -> st.SearchStrategy[h.History]:
+    """Histories of one to three operations on one kernel object."""
+
+    @cache
+    def of(size: int) -> st.SearchStrategy[h.History]:
+        operations = st.lists(_operations(capabilities, size), min_size=1, max_size=3).map(tuple)
+        return st.builds(_history, st.just(size), operations, st.integers(1, 4))
+
+    return st.sampled_from(capabilities.block_sizes).flatmap(of)
+
+
+def _history(block_size: int, operations: tuple[Any, ...], spare: int) -> h.History:
+    needed = max((_blocks(o, block_size) for o in operations), default=1)
+    return h.History(needed + spare, block_size, operations, token_budget=1, max_running=1, caching=True)
+
+
+def _blocks(operation: Any, block_size: int) -> int:
+    if isinstance(operation, h.Attend):
+        return sum(-(-tokens // block_size) for tokens, _ in operation.lengths)
+    return max(operation.slots, default=0) // block_size + 1 if isinstance(operation, h.WriteRows) else 1
+
+
+def _operations(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy[Any]:
+    attends = [_attends(capabilities, size, probe) for probe in _probes(capabilities)]
+    kinds: list[st.SearchStrategy[Any]] = [*attends, *attends]
+    if capabilities.lse:
+        kinds.append(_merges(capabilities))
+    return st.one_of(*kinds, _writes(capabilities, size))
+
+
+def _probes(capabilities: AttentionCapabilities) -> list[str]:
+    without = set() if capabilities.prefill else {"chunks", "later"}
+    without |= set() if capabilities.lse and capabilities.noncausal else {"cascade"}
+    without |= set() if capabilities.in_place else {"far"}
+    return [probe for probe in PROBES if probe not in without]
+
+
+def _attends(capabilities: AttentionCapabilities, size: int, probe: str) -> st.SearchStrategy[h.Attend]:
+    able = capabilities
+    window = st.sampled_from([None, None, 1, 2, size, size + 1, 2 * size, 7]) if able.windows else st.none()
+    simple = probe in ("cascade", "chunks")
+    return st.builds(
+        h.Attend,
+        lengths=_batches(able, size, probe),
+        probe=st.just(probe),
+        seed=st.integers(0, 1 << 16),
+        heads=_shapes(able),
+        dtype=st.sampled_from(sorted(able.arithmetic)),
+        layout=st.sampled_from(able.layouts),
+        order=st.one_of(st.none(), st.integers(0, 99)),
+        pattern=st.sampled_from(PATTERNS),
+        causal=st.sampled_from([True, True, True, False]) if able.noncausal and not simple else st.just(True),
+        window=st.none() if probe == "cascade" else window,
+        softcap=st.sampled_from([None, None, 5.0, 30.0]) if able.softcaps else st.none(),
+        sinks=st.booleans() if able.sinks and probe != "cascade" else st.just(False),
+        padding=st.sampled_from([0, 0, 1, 3]) if able.padding_rows else st.just(0),
+        splits=st.sampled_from(able.splits),
+        shared=st.sampled_from([0, 0, 1, 2]),
+    )
+
+
+def _batches(capabilities: AttentionCapabilities, size: int, probe: str) -> st.SearchStrategy[tuple[Any, ...]]:
+    """Batches of requests (tokens in the cache, query rows): decodes, chunks of prefill, empty ones."""
+    edges = [n for k in (1, 2, 3) for n in (k * size - 1, k * size, k * size + 1) if 0 < n <= LONGEST]
+    tokens = st.one_of(st.sampled_from(edges), st.sampled_from(edges), st.integers(1, LONGEST), st.just(LONG))
+    queries = st.sampled_from([1, 1, 2, 3, size, size + 1]) if capabilities.prefill else st.just(1)
+    request = st.builds(_request, tokens, queries)
+    least = 2 if probe == "alone" else 1
+    unusual = [st.just((0, 1)), st.just((0, 0))] + ([st.just((1, 3))] if capabilities.prefill else [])
+    one = st.one_of(request, request, request, request, *unusual)
+    # Who shares a prefix with whom shows only among three or more that have one.
+    several = st.lists(request, min_size=3, max_size=4)
+    return st.one_of(*[st.lists(one, min_size=least, max_size=4)] * 3, several).map(tuple)
+
+
+def _request(tokens: int, queries: int) -> tuple[int, int]:
+    return tokens, min(tokens, queries, 17)
+
+
+def _merges(capabilities: AttentionCapabilities) -> st.SearchStrategy[h.Merge]:
+    state = st.sampled_from(STATES)
+    return st.builds(
+        h.Merge,
+        states=st.lists(st.tuples(state, state), min_size=1, max_size=6).map(tuple),
+        seed=st.integers(0, 1 << 16),
+        heads=st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from(capabilities.head_dims)),
+        dtype=st.sampled_from(sorted(capabilities.arithmetic)),
+    )
+
+
+def _writes(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy[h.WriteRows]:
+    slots = st.lists(st.integers(0, 4 * size + 3), unique=True, max_size=6)
+    return st.builds(
+        h.WriteRows,
+        slots=st.builds(_padded, slots, st.integers(0, 2)),
+        extra=st.sampled_from([0, 0, 1, 3]) if capabilities.padding_rows else st.just(0),
+        seed=st.integers(0, 1 << 16),
+        heads=_shapes(capabilities),
+        dtype=st.sampled_from(sorted(capabilities.arithmetic)),
+        layout=st.sampled_from(capabilities.layouts),
+    )
+
+
+def _shapes(capabilities: AttentionCapabilities) -> st.SearchStrategy[tuple[int, int, int]]:
+    groups, dims = st.sampled_from(capabilities.heads), st.sampled_from(capabilities.head_dims)
+    return st.builds(lambda heads, dim: (*heads, dim), groups, dims)
+
+
+def _padded(slots: list[int], padding: int) -> tuple[int, ...]:
+    return (*slots[:1], *(-1,) * min(padding, 1), *slots[1:], *(-1,) * max(padding - 1, 0))

@@ -6,6 +6,9 @@ shrinks it, `supervise` does all that in a child process, `story` and `report` t
 deliberate fault each, on which the suite itself is tried.
 """
 
+from kvconformance.api import check
+from kvconformance.report import Broken, Finding, Report, Verdict
+from kvconformance.surfaces import Engine, Factory
 from kvspec.plans import (
     Admission,
     Admitted,
@@ -22,10 +25,6 @@ from kvspec.plans import (
     TurnedAway,
 )
 from kvspec.vocabulary import Capabilities, Request, Surface, World
-
-from kvconformance.api import check
-from kvconformance.report import Broken, Finding, Report, Verdict
-from kvconformance.surfaces import Engine, Factory
 
 __all__ = [
     "Admission",

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from kvspec.rules import RULES
-from kvspec.vocabulary import Capabilities, Surface, World
-
 from kvconformance.attention.surface import AttentionCapabilities
 from kvconformance.surfaces import REQUIRED, Engine, Factory
+from kvspec.rules import RULES
+from kvspec.vocabulary import Capabilities, Surface, World
 
 BUILT_IN: dict[str, str] = {
     "reference": "kvconformance.engines.reference:engine",
@@ -59,7 +58,7 @@ def as_engine(thing: object, name: str | None = None) -> Engine:
         engine = thing
     else:
         factory: Any = thing
-        label = name or getattr(thing, "__name__", type(thing).__name__)
+        label = name or str(getattr(thing, "__name__", type(thing).__name__))
         engine = Engine(label, str(getattr(thing, "version", "unknown")), {_surface_of(thing): factory})
     for surface, adapter in engine.factories.items():
         _require_adapter(surface, adapter)

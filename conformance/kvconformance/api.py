@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kvspec.rules import find
-from kvspec.vocabulary import Surface
-
 from kvconformance.adapters import as_engine, with_profiles
 from kvconformance.check import check_here
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
 from kvconformance.surfaces import Engine, Factory
+from kvspec.rules import find
+from kvspec.vocabulary import Surface
 
 
 def check(

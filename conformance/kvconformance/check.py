@@ -6,10 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
-from kvspec.violation import HarnessFault, Tally, Violation
-from kvspec.vocabulary import Surface
-
 from kvconformance.adapters import as_engine
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
@@ -19,6 +15,9 @@ from kvconformance.report import Report, SurfaceResult, finding
 from kvconformance.search import Found, Outcome, Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
+from kvspec.violation import HarnessFault, Tally, Violation
+from kvspec.vocabulary import Surface
 
 Progress = Callable[[Surface, int, int, list[str]], None]
 Journal = Callable[[Surface, History], None]

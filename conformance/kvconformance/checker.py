@@ -84,9 +84,9 @@ class Guarded:
         """The engine's answer; exceptions in `answers` pass, ours too."""
         try:
             return call(*arguments)
-        except (*answers, Violation, Waived, HarnessFault):
-            raise
         except Exception as error:  # whatever a stranger's engine raises is a finding
+            if isinstance(error, (*answers, Violation, Waived, HarnessFault)):
+                raise
             self.checker.tally.broken(
                 self.rule,
                 f"{doing} raises {type(error).__name__}: {str(error)[:300]}",

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kvconformance.surfaces import Engine
 from kvspec import rules
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Capabilities, Surface
 
-from kvconformance.surfaces import Engine
+
+def _keeps(capabilities: Capabilities) -> bool:
+    return getattr(capabilities, "blocks", False) or getattr(capabilities, "sequences", False)
+
+
+def _overlaps(capabilities: Capabilities) -> bool:
+    return capabilities.max_in_flight > 1 or "swap" in capabilities.preemptions
+
 
 _NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
     rules.ISOLATION: ("has no salts", lambda c: c.salts),
     rules.INVALIDATE: ("has no reset, failure or adapters", lambda c: c.resets or c.fails or c.adapters),
     rules.RESERVED_BLOCK: ("reserves no block", lambda c: bool(c.reserved_blocks)),
     rules.ADDRESS_RANGE: ("does not declare that it reads the cache in place", lambda c: getattr(c, "in_place", False)),
-    rules.SCALE_TRAVELS: ("keeps nothing: no blocks and no sequences", lambda c: _keeps(c)),
-    rules.COMMUTES: ("keeps nothing: no blocks and no sequences", lambda c: _keeps(c)),
+    rules.SCALE_TRAVELS: ("keeps nothing: no blocks and no sequences", _keeps),
+    rules.COMMUTES: ("keeps nothing: no blocks and no sequences", _keeps),
     rules.ONE_SCALE: ("shows neither codes nor scales", lambda c: getattr(c, "shows", True)),
-    rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", lambda c: c.max_in_flight > 1 or _swaps(c)),
+    rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", _overlaps),
 }
 _NEEDS_CACHING = (
     rules.CONTENT_MATCHES_KEY,
@@ -61,11 +69,3 @@ def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[
 def claimed(engine: Engine, surface: Surface, profiles: frozenset[str] = frozenset()) -> list[Rule]:
     """The rules that bind the engine on this surface."""
     return [rule for rule in RULES.values() if unclaimed(engine, surface, rule, profiles) is None]
-
-
-def _swaps(capabilities: Capabilities) -> bool:
-    return "swap" in capabilities.preemptions
-
-
-def _keeps(capabilities: Capabilities) -> bool:
-    return getattr(capabilities, "blocks", False) or getattr(capabilities, "sequences", False)

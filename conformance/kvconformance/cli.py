@@ -65,7 +65,7 @@ def root(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Is an LLM serving engine's KV cache right?"""
+    """Check whether an LLM serving engine's KV cache is right."""
 
 
 @app.command()

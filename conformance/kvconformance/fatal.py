@@ -8,12 +8,12 @@ import time
 from dataclasses import dataclass
 
 import msgspec
-from kvspec.violation import Tally
-from kvspec.vocabulary import Surface
 
 from kvconformance.history import History
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
+from kvspec.violation import Tally
+from kvspec.vocabulary import Surface
 
 
 @dataclass(frozen=True)

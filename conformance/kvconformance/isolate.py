@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from kvspec.vocabulary import Surface
 
 from kvconformance.history import History
+from kvspec.vocabulary import Surface
 
 MOST_BYTES = 64 << 20
 """Longest message that the parent reads from a child."""

@@ -13,14 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import msgspec
-from kvspec import SPEC_VERSION
-from kvspec.rules import RULES, Rule
-from kvspec.violation import Violation
-from kvspec.vocabulary import Surface
 
 from kvconformance import story
 from kvconformance.history import History
 from kvconformance.search import Found
+from kvspec import SPEC_VERSION
+from kvspec.rules import RULES, Rule
+from kvspec.violation import Violation
+from kvspec.vocabulary import Surface
 
 
 class Verdict(Enum):

@@ -10,6 +10,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kvconformance import history as h
+from kvconformance.checker import STEPPER_RAISES, Checker, Guarded, Observer
+from kvconformance.surfaces import Factory
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.plans import (
@@ -28,10 +31,6 @@ from kvspec.plans import (
 from kvspec.state import Live
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Phase, Request, RequestId, StepId, TokenId
-
-from kvconformance import history as h
-from kvconformance.checker import STEPPER_RAISES, Checker, Guarded, Observer
-from kvconformance.surfaces import Factory
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -306,7 +305,7 @@ class StepperDriver:
 
 
 def name(number: int) -> RequestId:
-    """A, B, …, Z, A1, B1, …"""
+    """The name of the request with this number: A, B, …, Z, A1, B1 and so on."""
     letter, round_ = NAMES[number % len(NAMES)], number // len(NAMES)
     return RequestId(f"{letter}{round_}" if round_ else letter)
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from kvspec import events as ev
-from kvspec.state import State
-from kvspec.vocabulary import KeyParts, RequestId
-
 from kvconformance.checker import Said
 from kvconformance.history import History, Operation
 from kvconformance.trial import Trial
+from kvspec import events as ev
+from kvspec.state import State
+from kvspec.vocabulary import KeyParts, RequestId
 
 
 def world_line(history: History, stepper: bool) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import msgspec
-from kvspec.violation import Violation
-from kvspec.vocabulary import Surface
 
 from kvconformance.adapters import with_profiles
 from kvconformance.check import check_surface, claims, replay
@@ -19,6 +17,8 @@ from kvconformance.report import Report, SurfaceResult, finding_of
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.trial import fatal_rule
+from kvspec.violation import Violation
+from kvspec.vocabulary import Surface
 
 Loader = Callable[[], Engine]
 Progress = Callable[[Surface, int, int, list[str]], None]
@@ -117,7 +117,9 @@ def _work(job: _Job, line: Line) -> None:
     engine = job.engine()
     wanted = job.wanted(engine)
     line.send(Loaded())
-    line.answer(Header(engine.name, engine.version, wanted, {s.value: claims(engine, s, job.plan.rules) for s in wanted}))
+    line.answer(
+        Header(engine.name, engine.version, wanted, {s.value: claims(engine, s, job.plan.rules) for s in wanted})
+    )
     share = replace(job.plan, seconds=job.plan.seconds / len(wanted))
 
     def told(surface: Surface, done: int, wanted: int, broken: list[str]) -> None:

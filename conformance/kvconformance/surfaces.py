@@ -1,4 +1,4 @@
-"""What an adapter looks like: plain classes, nothing to inherit. Each surface needs few methods; more sharpen the verdict.
+"""What an adapter looks like: a plain class, nothing to inherit. A surface needs few methods; more sharpen the verdict.
 
 A factory takes a `World` and returns a fresh engine; an adapter class is its own factory. Its `capabilities` say what
 it can do and which freedoms of the specification it uses.
@@ -44,12 +44,23 @@ class Pool(Protocol):
 class PoolExtras(Protocol):
     """Optional methods of a Pool, used where present (and where the capabilities say so)."""
 
-    def lookup(self, request: Request) -> Hit: ...
-    def fork(self, parent: RequestId, child: Request) -> tuple[BlockId, ...] | None: ...
-    def free_again(self, request: RequestId) -> None: ...
-    def failed(self, request: RequestId) -> None: ...
-    def reset(self) -> bool: ...
-    def block_keys(self, request: Request) -> Sequence[object]: ...
+    def lookup(self, request: Request) -> Hit:
+        """The prefix hit that an admission would get now, without taking it."""
+
+    def fork(self, parent: RequestId, child: Request) -> tuple[BlockId, ...] | None:
+        """`child` continues with the parent's tokens and blocks; its table, or None if it does not fit."""
+
+    def free_again(self, request: RequestId) -> None:
+        """Release the blocks of a request that has already ended (default: `free`); may raise."""
+
+    def failed(self, request: RequestId) -> None:
+        """The step that computed the request failed; `free` follows."""
+
+    def reset(self) -> bool:
+        """Forget every cached prefix; False if refused."""
+
+    def block_keys(self, request: Request) -> Sequence[object]:
+        """The keys of the full blocks of a prompt, if they are meant to be shared between processes."""
 
 
 class Stepper(Protocol):
@@ -88,22 +99,42 @@ class StepperExtras(Protocol):
     tokens that `complete` is given are the same, as long as the engine has lost none.
     """
 
-    def set_sampler(self, sampler: Sampler) -> None: ...
-    def fork(self, parent: RequestId, child: Request) -> bool: ...
-    def fail(self, plan: StepPlan) -> None: ...
-    def reset(self) -> bool: ...
-    def transfer_done(self, transfer: TransferId) -> None: ...
-    def queues(self) -> tuple[tuple[RequestId, ...], tuple[RequestId, ...]]: ...
+    def set_sampler(self, sampler: Sampler) -> None:
+        """Ask this function for every sampled token."""
+
+    def fork(self, parent: RequestId, child: Request) -> bool:
+        """`child` continues the running parent with the same tokens and blocks; False if refused."""
+
+    def fail(self, plan: StepPlan) -> None:
+        """The step failed on the device: its requests are dropped."""
+
+    def reset(self) -> bool:
+        """Forget every cached prefix; False if refused."""
+
+    def transfer_done(self, transfer: TransferId) -> None:
+        """A transfer that a plan began has finished."""
+
+    def queues(self) -> tuple[tuple[RequestId, ...], tuple[RequestId, ...]]:
+        """The ids of waiting and of running requests."""
 
 
 class Observations(Protocol):
     """Optional self-descriptions, for both surfaces."""
 
-    def ref_counts(self) -> Mapping[BlockId, int]: ...
-    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]: ...
-    def free_set(self) -> Sequence[BlockId]: ...
-    def keyed_blocks(self) -> frozenset[BlockId]: ...
-    def counters(self) -> tuple[int, int]: ...
+    def ref_counts(self) -> Mapping[BlockId, int]:
+        """The reference count of every held block."""
+
+    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
+        """Every live block table."""
+
+    def free_set(self) -> Sequence[BlockId]:
+        """The ids that could be handed out, with repetitions if the engine has them."""
+
+    def keyed_blocks(self) -> frozenset[BlockId]:
+        """The blocks that a lookup could return."""
+
+    def counters(self) -> tuple[int, int]:
+        """(tokens queried, tokens hit) so far."""
 
 
 class Generator(Protocol):

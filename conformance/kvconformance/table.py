@@ -66,7 +66,10 @@ def read(path: Path) -> ReportFile:
 
 def table(reports: list[ReportFile]) -> str:
     """The Markdown table, with date and machine."""
-    rows = ["| engine | version | held (least exercised) | broken | not reached | examples |", "|---|---|---|---|---|---|"]
+    rows = [
+        "| engine | version | held (least exercised) | broken | not reached | examples |",
+        "|---|---|---|---|---|---|",
+    ]
     for report in reports:
         broken = ", ".join(f"`{rule}`" for rule in report.ids("broken")) or "none"
         examples = ", ".join(f"{n} {surface}" for surface, n in report.examples.items())
@@ -74,7 +77,9 @@ def table(reports: list[ReportFile]) -> str:
         reached = len(report.ids("not reached"))
         rows.append(f"| {report.engine} | {report.engine_version} | {held} | {broken} | {reached} | {examples} |")
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    made = f"`make engines-table`, {datetime.datetime.now(tz=datetime.UTC).date()}, {machine}; default runs of a minute."
+    made = (
+        f"`make engines-table`, {datetime.datetime.now(tz=datetime.UTC).date()}, {machine}; default runs of a minute."
+    )
     return "\n".join([*rows, "", made])
 
 

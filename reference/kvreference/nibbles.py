@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from kvspec.numbers.schemes import IntegerCodes, Layout, Scheme
 from numpy.typing import NDArray
 
 from kvreference.arrays import AnyArray, DeclarationError, DtypeError, ShapeError
+from kvspec.numbers.schemes import IntegerCodes, Layout, Scheme
 
 
 def pack(codes: AnyArray, scheme: Scheme) -> NDArray[np.uint8]:

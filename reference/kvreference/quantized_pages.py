@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from kvspec.numbers.schemes import Granularity, IntegerCodes, Scheme, Zero
 from numpy.typing import DTypeLike
 
 from kvreference.arrays import AnyArray, Float, Int, ScaleError, check_shape
 from kvreference.pages import PADDING, Layout, Pages
 from kvreference.quantizers import Encoded, Scales, decode, encode, encode_with, scale_shape
+from kvspec.numbers.schemes import Granularity, IntegerCodes, Scheme, Zero
 
 
 class QuantizedPages:

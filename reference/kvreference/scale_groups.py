@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from kvspec.numbers.schemes import Anchor, Granularity, NonFinite, Scheme, Zero
 
 from kvreference.arrays import (
     AnyArray,
@@ -22,6 +21,7 @@ from kvreference.arrays import (
     check_shape,
 )
 from kvreference.scheme_arithmetic import Single, subtract
+from kvspec.numbers.schemes import Anchor, Granularity, NonFinite, Scheme, Zero
 
 _SHARED = {
     Granularity.TENSOR: (0, 1, 2, 3, 4),

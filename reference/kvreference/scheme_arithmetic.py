@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from kvspec.numbers.schemes import Scheme
 from numpy.typing import NDArray
 
 from kvreference.roundings import FORMATS, round_to
+from kvspec.numbers.schemes import Scheme
 
 Single = NDArray[np.float32]
 

@@ -48,7 +48,14 @@ def test_the_same_seed_gives_the_same_report(tmp_path: Path) -> None:
 def test_a_broken_engine_returns_1_and_tells_the_story() -> None:
     done = kvspec("check", "tests.conformance.hostile:Raising", "--examples", "200")
     assert done.returncode == 1, done.stderr
-    for text in ("✗ sched/progress-or-reject", "world:", "seen", "expected", "rerun   kvspec check", "two are too many"):
+    for text in (
+        "✗ sched/progress-or-reject",
+        "world:",
+        "seen",
+        "expected",
+        "rerun   kvspec check",
+        "two are too many",
+    ):
         assert text in done.stdout
 
 
@@ -83,7 +90,10 @@ def test_a_wrong_adapter_returns_3() -> None:
         (["check", "reference", "--profile", "mru"], "no profile is called mru"),
         (["check", "reference", "--history", "{}"], "--history needs the one --surface"),
         (["check", "reference", "--surface", "pool", "--history", "{"], "not a history"),
-        (["check", "reference", "--surface", "pool", "--history", '{"num_blocks":0,"block_size":1,"operations":[]}'], "num_blocks is 0"),
+        (
+            ["check", "reference", "--surface", "pool", "--history", '{"num_blocks":0,"block_size":1,"operations":[]}'],
+            "num_blocks is 0",
+        ),
         (["explain", "nothing/at-all"], "no rule is called"),
     ],
 )

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from kvreference.arrays import BlockRangeError, DeclarationError, DtypeError, ShapeError, ShortTableError
 from kvreference.attention import Row, State, attend_row, empty_state, emulated_attention, merge, with_sink
 from kvreference.paged_attention import Attention, Batch, paged_attention, rows_of

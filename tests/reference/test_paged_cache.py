@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from kvreference.arrays import BadArrayError, BlockRangeError, DtypeError, ScaleError, ShapeError, ShortTableError
 from kvreference.nibbles import pack, unpack
 from kvreference.paged_cache import PADDING, Layout, PagedCache, Pages, QuantizedPages, slots_of

@@ -65,7 +65,9 @@ def run(engine: ReferenceStepper, steps: int) -> list:
         plan = engine.plan()
         actions.append(plan.actions)
         done = {s.request for s in plan.scheduled}
-        ready = {r: 0 for r in done if engine.tasks[r].remaining == sum(s.count for s in plan.scheduled if s.request == r)}
+        ready = {
+            r: 0 for r in done if engine.tasks[r].remaining == sum(s.count for s in plan.scheduled if s.request == r)
+        }
         engine.complete(plan, ready)
     return actions
 

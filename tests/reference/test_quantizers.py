@@ -8,6 +8,7 @@ from math import floor
 
 import numpy as np
 import pytest
+
 from kvreference.arrays import BadArrayError, DtypeError, NonFiniteError, ScaleError, ShapeError
 from kvreference.float_codes import E4M3FN, E5M2, FloatCodes, decode_float, encode_float
 from kvreference.quantizers import Encoded, Scales, decode, encode, encode_with, scale_shape

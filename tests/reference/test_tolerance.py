@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from kvreference.arrays import DeclarationError, ShapeError
 from kvreference.attention import Row, attend_row, emulated_attention
 from kvreference.evidence.kernels import nearest, pushed

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from kvspec.numbers import exhaustive
 from kvspec.numbers.bounds import (
     allowed_codes,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kvspec.numbers.floats import (
     BF16,
     E4M3FN,

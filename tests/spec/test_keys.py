@@ -34,7 +34,9 @@ def chain_from_the_description(tokens: list[int], block_size: int, parts: KeyPar
             message += number(token, 8)
         items = []
         for media in parts.media:
-            covered = [p for p in range(start, start + block_size) if media.position <= p < media.position + media.length]
+            covered = [
+                p for p in range(start, start + block_size) if media.position <= p < media.position + media.length
+            ]
             if covered:
                 items.append((media.position, media.digest, covered, covered[0] - media.position))
         message += number(len(items), 4)
@@ -46,7 +48,9 @@ def chain_from_the_description(tokens: list[int], block_size: int, parts: KeyPar
 
 
 media_items = st.lists(
-    st.builds(Media, st.text(max_size=4), st.integers(0, 6), st.integers(1, 3)), max_size=2, unique_by=lambda m: m.position
+    st.builds(Media, st.text(max_size=4), st.integers(0, 6), st.integers(1, 3)),
+    max_size=2,
+    unique_by=lambda m: m.position,
 )
 parts = st.builds(
     KeyParts,

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kvspec.numbers.errors import CodeError, ShapeError
 from kvspec.numbers.floats import FP16, FP32
 from kvspec.numbers.footprint import bits_per_element, compression

@@ -268,7 +268,13 @@ def test_a_resumed_request_keeps_its_sampled_tokens() -> None:
 
 def test_no_token_is_lost_or_won() -> None:
     breaks(rules.CHUNK_INDEPENDENCE, *RUN_A, ev.Sample("A", 1), ev.Finish("A"))
-    breaks(rules.CHUNK_INDEPENDENCE, ev.Add(request("A", 0, 1)), ev.Start("A"), ev.Compute("A", 0, 1, (0,)), ev.Sample("A", 1))
+    breaks(
+        rules.CHUNK_INDEPENDENCE,
+        ev.Add(request("A", 0, 1)),
+        ev.Start("A"),
+        ev.Compute("A", 0, 1, (0,)),
+        ev.Sample("A", 1),
+    )
 
 
 def test_an_empty_step_while_work_waits() -> None:

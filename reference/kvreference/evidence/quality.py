@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from math import erf, exp, pi, sqrt
 
 import numpy as np
-from kvspec.numbers.schemes import SCHEMES, Scheme, Zero
 
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.quantizers import decode, encode, scale_shape
 from kvreference.tolerance.quality import Quality, quality
+from kvspec.numbers.schemes import SCHEMES, Scheme, Zero
 
 HEAD_DIM = 128
 OUTLIERS = (3, 50, 90, 110)

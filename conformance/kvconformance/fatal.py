@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from kvconformance.history import History
+from kvconformance.isolate import single_threaded
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
 from kvspec.violation import Tally
@@ -30,6 +31,7 @@ class _Attempt:
         return _ends_badly(pid, self.patience + 2)
 
     def _run(self, history: History) -> None:
+        single_threaded()
         try:
             factory = self.engine.factories[self.surface]
             play(factory, self.engine.capabilities(self.surface), self.surface, history, Tally(), self.patience)

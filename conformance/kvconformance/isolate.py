@@ -128,11 +128,19 @@ def _serve(work: Callable[[Line], None], line: Line) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     faulthandler.disable()  # a crash is told by the parent, not by a traceback in between
     _silence()
+    single_threaded()
     try:
         work(line)
     except Exception as error:  # carried to the parent, which raises it
         line.send(Trouble(type(error).__name__, str(error)[:4000], isinstance(error, ValueError)))
     os._exit(0)
+
+
+def single_threaded() -> None:
+    """In a fork: threads of a parent that has used torch do not exist here, and waiting for them would look like a hang."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def _silence() -> None:

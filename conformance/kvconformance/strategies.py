@@ -178,13 +178,14 @@ def _stepper_phrases(capabilities: Capabilities) -> list[Phrase]:
     step, begin, end = h.Step(), h.Begin(), h.End()
     phrases: list[Phrase] = [(step,)] * 4 + [(step, step)] * 4 + [(step, step, step)] * 2
     if capabilities.max_in_flight > 1:
-        phrases += [(begin,)] * 4 + [(begin, begin)] * 3 + [(begin, end), (end,)]
+        phrases += [(begin,)] * 4 + [(begin, begin)] * 3 + [(begin, end), (end,)] + [(end, begin)] * 4
     elif capabilities.aborts:
         phrases += [(begin,)] * 2
+    done = h.Transfer(0)
     if "swap" in capabilities.preemptions:
-        done = h.Transfer(0)
         phrases += [(done,), (h.Transfer(1),), (done, step), (done, step)]
-        phrases += [(step, done, step, h.Abort(which)) for which in (0, -1)] * 2 if capabilities.aborts else []
+    if "swap" in capabilities.preemptions and capabilities.aborts:
+        phrases += [(done, step, h.Abort(which)) for which in (0, 1, -1)] * 2
     if capabilities.aborts:
         phrases += [(h.Abort(which),) for which in (0, -1)] + [(begin, h.Abort(0)), (step, h.Abort(-1))]
     if capabilities.forks:

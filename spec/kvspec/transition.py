@@ -274,10 +274,12 @@ def _swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
 
 def _transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
     blocks = state.transfers.pop(event.transfer)
+    state.releases += 1
     for id in sorted(blocks, key=lambda id: -state.blocks[id].depth):
         block = state.blocks[id]
         block.fence -= {event.transfer}
         if block.ref == 0 and not block.fence:
+            block.release = state.releases
             state.evictable[id] = None
     for live in state.requests.values():
         if live.transfer == event.transfer:

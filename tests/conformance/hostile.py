@@ -107,3 +107,14 @@ class Idle(ReferenceStepper):
     def plan(self) -> StepPlan:
         self.plans += 1
         return StepPlan() if self.plans % 3 == 0 else super().plan()
+
+
+class UsingTorch(ReferenceStepper):
+    """Computes with all threads of torch in every step, as engines do."""
+
+    def plan(self) -> StepPlan:
+        import torch
+
+        big = torch.ones(1 << 21)
+        (big * big).sum()
+        return super().plan()

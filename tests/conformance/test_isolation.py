@@ -56,8 +56,16 @@ def test_a_hang_that_no_signal_ends_becomes_a_finding() -> None:
 
 def test_a_single_idle_step_is_a_finding() -> None:
     finding = found(hostile.Idle)
-    assert "nothing is computed, freed or rejected while A wait" in finding.seen
-    assert finding.operations <= 4
+    assert "nothing is computed, freed or rejected while" in finding.seen
+    assert finding.operations <= 5
+
+
+def test_a_parent_that_used_the_threads_of_torch_does_not_make_an_engine_hang() -> None:
+    torch = pytest.importorskip("torch")
+    big = torch.ones(1 << 21)
+    assert float((big * big).sum()) == 1 << 21  # the parent's thread pool exists now
+    report = check_supervised(lambda: as_engine(hostile.UsingTorch), PLAN, name="an engine")
+    assert report.exit_status == 0, report.findings
 
 
 def test_a_wrong_adapter_is_a_harness_fault_and_no_finding() -> None:

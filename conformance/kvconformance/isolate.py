@@ -137,7 +137,7 @@ def _serve(work: Callable[[Line], None], line: Line) -> None:
 
 
 def single_threaded() -> None:
-    """In a fork: threads of a parent that has used torch do not exist here, and waiting for them would look like a hang."""
+    """In a fork: a parent's threads of torch do not exist here, and waiting for them would look like a hang."""
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)

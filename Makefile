@@ -16,7 +16,7 @@ NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
 QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
 NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
 
-.PHONY: check test venv lint bench power soundness quality imposters campaign format clean help
+.PHONY: check test venv lint bench engines-table power soundness quality imposters campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -58,6 +58,13 @@ quality: $(VENV)/.base
 ## make imposters   every public bug that we imitate must be found
 imposters: $(VENV)/.base
 	$(BIN)/kvspec imposters $(ARGS)
+
+## make engines-table   check every engine for its default minute and write the README's table
+TABLE := reference transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq
+engines-table: venv
+	mkdir -p $(VENV)/reports
+	for engine in $(TABLE); do $(BIN)/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
+	$(BIN)/python -m kvconformance.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv

@@ -11,6 +11,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
 from kvconformance.history import Add, Generate, History
+from kvconformance.shorten import shorten
 from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
@@ -163,9 +164,29 @@ class _Hunt:
         except Exception:
             if self.best is None:
                 raise
+        if self.best is not None:
+            self.shorten(self.best)
         if self.best is not None and self.best.trial.hung:
             self.confirm_hang()
         return self.best
+
+    def shorten(self, found: Found) -> None:
+        """Leave out what Hypothesis left in: it shrinks choices, and this the history itself."""
+
+        def attempt(history: History) -> Trial | None:
+            if self.journal:
+                self.journal(history)
+            trial = self.judge(self.play(history, Tally(self.waived), self.patience))
+            same = trial.violation is not None and trial.violation.rule is found.rule
+            return trial if same else None
+
+        left = self.begun + self.plan.seconds - time.monotonic()
+        seconds = min(self.plan.shrink_seconds, left / 4)
+        found.trial = shorten(found.trial.history, attempt, seconds) or found.trial
+
+    def judge(self, trial: Trial) -> Trial:
+        """The trial with its violation as one of a rule that is judged and not yet known to be broken."""
+        return replace(trial, violation=judged_by(trial.violation, self.judged - self.waived))
 
     def confirm_hang(self) -> None:
         """A hang was shrunk with less patience: give the smallest history all of it, or keep the first one."""
@@ -187,10 +208,9 @@ class _Hunt:
         if self.journal:
             self.journal(history)
         tally = Tally(self.waived)
-        trial = self.play(history, tally, self.patience)
+        trial = self.judge(self.play(history, tally, self.patience))
         if self.best is None:
             self.count(tally)
-        trial = replace(trial, violation=judged_by(trial.violation, self.judged - self.waived))
         violation = trial.violation
         if violation is None:
             return

@@ -31,6 +31,8 @@ BUILT_IN: dict[str, str] = {
 class NotAnAdapter(ValueError):
     """The name or object cannot be checked; the message says what is wrong and what to do."""
 
+    usage = True
+
 
 def load(name: str) -> Engine:
     """The engine with this name, or the object at `module:object`. Raises `NotAnAdapter`."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from kvconformance.adapters import as_engine
 from kvconformance.checker import Checker
@@ -57,6 +59,10 @@ def check_surface(
             _compare_keys(engine, surface, name, outcome)
     except HarnessFault as fault:
         return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
+    except Exception as error:  # a mistake of ours must not cost the verdicts of the other surfaces
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=told)
     return result(engine, outcome, name or engine.name, plan.rules)
 
 

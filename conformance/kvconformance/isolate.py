@@ -132,7 +132,7 @@ def _serve(work: Callable[[Line], None], line: Line) -> None:
     try:
         work(line)
     except Exception as error:  # carried to the parent, which raises it
-        line.send(Trouble(type(error).__name__, str(error)[:4000], isinstance(error, ValueError)))
+        line.send(Trouble(type(error).__name__, str(error)[:4000], bool(getattr(error, "usage", False))))
     os._exit(0)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from kvconformance.adapters import with_profiles
+from kvconformance.adapters import NotAnAdapter, with_profiles
 from kvconformance.check import check_surface, claims, replay
 from kvconformance.fatal import shrink_fatal
 from kvconformance.history import History
@@ -55,7 +55,7 @@ class _Job:
         if self.surfaces is None:
             return list(engine.factories)
         if missing := [s.value for s in self.surfaces if s not in engine.factories]:
-            raise ValueError(
+            raise NotAnAdapter(
                 f"{engine.name} has no surface {', '.join(missing)}; it has "
                 + ", ".join(s.value for s in engine.factories)
             )

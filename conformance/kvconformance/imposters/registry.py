@@ -5,7 +5,19 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Protocol
 
-from kvconformance.imposters import allocation, kernels, prefix, quantization, scheduling, security
+from kvconformance.imposters import (
+    allocation,
+    exits,
+    hits,
+    kernels,
+    key_parts,
+    prefix,
+    quantization,
+    refusals,
+    resuming,
+    scheduling,
+    security,
+)
 from kvreference.pool import ReferencePool
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Capabilities, Surface, World
@@ -36,7 +48,19 @@ def _imposters(module: ModuleType) -> list[Imposter]:
     return [thing for thing in vars(module).values() if isinstance(thing, type) and "bug" in vars(thing)]  # type: ignore[misc]
 
 
-_AREAS = (allocation, prefix, scheduling, security, quantization, kernels)
+_AREAS = (
+    allocation,
+    refusals,
+    exits,
+    prefix,
+    hits,
+    key_parts,
+    security,
+    scheduling,
+    resuming,
+    quantization,
+    kernels,
+)
 _PLACES = {rule: place for place, rule in enumerate(RULES.values())}
 
 IMPOSTERS: tuple[Imposter, ...] = tuple(

@@ -15,6 +15,9 @@ from kvspec.rules import Rule
 from kvspec.violation import Tally
 from kvspec.vocabulary import World
 
+LARGEST = float(np.finfo(np.float32).max) * (1 - 2.0**-20)
+"""Rows below it stay finite when they are moved out by a few roundings."""
+
 
 class Blocks:
     """The ghost of a paged cache: for every slot that was written, the row that must be read there."""
@@ -76,6 +79,8 @@ class Blocks:
     def turned(self, slot: int, before: Single, cosine: Single, sine: Single, seen: Array) -> None:
         """One row after a rotation, against the rotation of the row before it."""
         wanted, slack = rotation(before, cosine, sine)
+        if not (np.abs(wanted) + slack < LARGEST).all():
+            return  # infinite, NaN or past fp32: nothing is promised of what such a row becomes
         limit = self.requantized(wanted, slack)
         error = np.abs(np.asarray(seen, np.float64) - wanted)
         self.tally.require(

@@ -25,6 +25,8 @@ from kvspec.rules import RULES, Rule, find
 from kvspec.vocabulary import Surface
 
 USAGE = 2
+DEFAULT_SECONDS = 45.0
+"""Of searching; with shrinking and the keys of another process, a default check stays within a minute."""
 
 app = typer.Typer(
     name="kvspec",
@@ -211,7 +213,7 @@ def _progress() -> Progress:
 def _plan(examples: int | None, seed: int, rule: list[str] | None, patience: float) -> Plan:
     chosen = frozenset(_rule(text) for text in rule) if rule else None
     if examples is None:
-        return Plan(seed=seed, rules=chosen, patience=patience)
+        return Plan(seed=seed, seconds=DEFAULT_SECONDS, rules=chosen, patience=patience)
     seconds = max(60.0, examples * 3600.0)
     return Plan(examples=examples, seed=seed, seconds=seconds, rules=chosen, patience=patience)
 

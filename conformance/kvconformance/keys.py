@@ -20,7 +20,7 @@ _PARTS = (KeyParts(), KeyParts(salt="x"), KeyParts(adapter="a"), KeyParts(adapte
 
 def probes() -> list[Request]:
     """Prompts under every kind of key part that the key chain covers."""
-    prompts = [(a, b, 2, a) for a in (0, 1, 256) for b in (0, 1, 2, 3)]
+    prompts = [(a, b, 2, c) for a in (0, 1, 256) for b in range(6) for c in (0, 1, 2)]
     return [
         Request(RequestId(f"key{i}-{j}"), tuple(TokenId(t) for t in prompt), 1, 0, parts)
         for i, prompt in enumerate(prompts)

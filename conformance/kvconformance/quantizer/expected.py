@@ -97,6 +97,13 @@ class Expected:
         ]
         return min(e for e in ends if e is not None) <= value <= max(e for e in ends if e is not None)
 
+    def overflows(self, index: int) -> bool:
+        """Whether the specification's own code of the element is no finite number: a scheme may say NaN on overflow.
+
+        Under a subnormal scale that was rounded down, this happens to the largest element of its own group.
+        """
+        return rational(decode(self.code(index), self.scale(index), self.scheme)) is None
+
     def allowed_error(self, index: int, scale: Scale) -> Fraction:
         """The bound for one element under a scale, and what reading rounds."""
         value = float(self.x.ravel()[index])

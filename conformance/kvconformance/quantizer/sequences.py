@@ -94,7 +94,7 @@ class Sequences:
     def within(self, sources: list[Expected], index: int, error: float) -> bool:
         """Whether an error is at most the bound under the group's scale or, for floating codes, under a smaller one."""
         if not np.isfinite(error):
-            return False
+            return any(source.overflows(index) for source in sources)
         scales = [source.scale(index) for source in sources]
         value = float(sources[0].x.ravel()[index])
         allowed = max(sources[0].allowed_error(index, scale) for scale in scales)

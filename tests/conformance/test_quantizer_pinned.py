@@ -21,17 +21,25 @@ def test_a_row_that_is_not_finite_after_a_rotation_is_not_judged(bad: float) -> 
     judge.turned(0, row, half, half, np.zeros_like(row))
 
 
-def test_an_overflow_that_the_scheme_calls_nan_is_no_lost_value() -> None:
-    history = History.from_json(
+@pytest.mark.parametrize(
+    "history",
+    [
+        # The scheme calls an overflow NaN, and a subnormal scale rounded down makes the largest value overflow.
         """{"num_blocks":2,"block_size":2,"operations":[{"type":"Append","values":{"seed":10,"exponent":-140}}],
-        "max_running":1,"options":{"scheme":"e4m3-nan/token-head","kv_heads":1,"head_dim":2}}"""
-    )
+        "max_running":1,"options":{"scheme":"e4m3-nan/token-head","kv_heads":1,"head_dim":2}}""",
+        # Two sequences of one cache may each have a scale of their own, and clip under it.
+        """{"num_blocks":2,"block_size":2,"operations":[{"type":"Append","values":{"seed":1,"exponent":-140}}],
+        "max_running":2,"options":{"scheme":"int8/tensor","kv_heads":1,"head_dim":2}}""",
+    ],
+    ids=["an overflow that the scheme calls NaN", "a scale for each sequence"],
+)
+def test_a_right_quantizer_is_not_accused(history: str) -> None:
     engine = load("reference")
     trial = play(
         engine.factories[Surface.QUANTIZER],
         engine.capabilities(Surface.QUANTIZER),
         Surface.QUANTIZER,
-        history,
+        History.from_json(history),
         Tally(),
     )
     assert trial.violation is None, trial.violation

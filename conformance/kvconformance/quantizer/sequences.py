@@ -82,7 +82,8 @@ class Sequences:
         step = 0.0 if isinstance(codes, IntegerCodes) else 2.0**-codes.precision
         sure = surely(error, rows, least, self.declared.scheme) | (error <= np.abs(rows.astype(np.float64)) * step)
         doubtful = np.flatnonzero(~sure)
-        wrong = [i for i in doubtful if not self.within(sources, int(i), float(error.ravel()[i]))]
+        beyond = [i for i in doubtful if not self.within(sources, int(i), float(error.ravel()[i]))]
+        wrong = [i for i in beyond if not self.within_alone(wanted, given, int(i), float(error.ravel()[i]))]
         places = [np.unravel_index(int(i), wanted.shape) for i in wrong]
         return sorted(((int(s), int(t), int(h), int(c)) for s, t, h, c in places), key=lambda place: place[1])
 
@@ -99,6 +100,13 @@ class Sequences:
         value = float(sources[0].x.ravel()[index])
         allowed = max(sources[0].allowed_error(index, scale) for scale in scales)
         return Fraction(error) <= max(allowed, self.relative(value))
+
+    def within_alone(self, wanted: Single, given: Single, index: int, error: float) -> bool:
+        """Whether an error is within the bound when the sequence of the element has scales of its own."""
+        if per_token(self.declared.scheme):
+            return False
+        sequence, place = divmod(index, wanted[0].size)
+        return self.within([Expected(x[sequence], self.declared.scheme) for x in (wanted, given)], place, error)
 
     def relative(self, value: float) -> Fraction:
         """The error of a floating-point code under any smaller scale: its step depends on where the value falls."""

@@ -30,8 +30,11 @@ def test_a_row_that_is_not_finite_after_a_rotation_is_not_judged(bad: float) -> 
         # Two sequences of one cache may each have a scale of their own, and clip under it.
         """{"num_blocks":2,"block_size":2,"operations":[{"type":"Append","values":{"seed":1,"exponent":-140}}],
         "max_running":2,"options":{"scheme":"int8/tensor","kv_heads":1,"head_dim":2}}""",
+        # The largest fp32 number, quantized to the nearest code, reads as a product that rounds to infinity.
+        """{"num_blocks":2,"block_size":2,"operations":[{"type":"Append","values":{"pattern":"rising","tokens":5,
+        "exponent":100}}],"max_running":3,"options":{"scheme":"int8/group-32","kv_heads":1,"head_dim":32}}""",
     ],
-    ids=["an overflow that the scheme calls NaN", "a scale for each sequence"],
+    ids=["an overflow that the scheme calls NaN", "a scale for each sequence", "a product past fp32"],
 )
 def test_a_right_quantizer_is_not_accused(history: str) -> None:
     engine = load("reference")

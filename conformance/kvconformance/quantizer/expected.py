@@ -33,6 +33,10 @@ class Meaning:
     zeros: Doubles | None
 
 
+ROUNDS_TO_INFINITY = 2**128 - 2**103
+"""The largest fp32 number and half a step: from here on fp32 rounds to infinity."""
+
+
 class Expected:
     """One array under one scheme; `fixed` are static scales and zeros, one for each group."""
 
@@ -98,11 +102,13 @@ class Expected:
         return min(e for e in ends if e is not None) <= value <= max(e for e in ends if e is not None)
 
     def overflows(self, index: int) -> bool:
-        """Whether the specification's own code of the element is no finite number: a scheme may say NaN on overflow.
+        """Whether the specification's own code of the element reads as no finite fp32 number.
 
-        Under a subnormal scale that was rounded down, this happens to the largest element of its own group.
+        A scheme may say NaN on overflow: under a subnormal scale that was rounded down, this happens to the largest
+        element of its own group. And code times scale may round past the largest fp32 number.
         """
-        return rational(decode(self.code(index), self.scale(index), self.scheme)) is None
+        value = rational(decode(self.code(index), self.scale(index), self.scheme))
+        return value is None or abs(value) >= ROUNDS_TO_INFINITY
 
     def allowed_error(self, index: int, scale: Scale) -> Fraction:
         """The bound for one element under a scale, and what reading rounds."""

@@ -137,7 +137,7 @@ class QuantizerDriver:
 
     def do_append(self, operation: h.Append) -> None:
         """Append a chunk to all sequences."""
-        if not hasattr(self.engine, "append"):
+        if not hasattr(self.engine, "append") or self.sequences.overflowed:
             return
         flat = self.array(operation.values, self.setting.sequences)
         if Expected(flat, self.declared.scheme).meaning() is None:

@@ -31,6 +31,11 @@ class Sequences:
         """Tokens of each sequence."""
         return 0 if self.held is None else self.held.shape[1]
 
+    @property
+    def overflowed(self) -> bool:
+        """Whether something read as no finite number, which an engine may refuse when it is encoded a second time."""
+        return self.held is not None and not bool(np.isfinite(self.held).all())
+
     def append(self, x: Single) -> None:
         """A chunk; the old tokens stay within a step of what was read, the new ones within a step of `x`."""
         self.call("append", self.engine.append, x)

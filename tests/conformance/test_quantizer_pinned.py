@@ -33,8 +33,16 @@ def test_a_row_that_is_not_finite_after_a_rotation_is_not_judged(bad: float) -> 
         # The largest fp32 number, quantized to the nearest code, reads as a product that rounds to infinity.
         """{"num_blocks":2,"block_size":2,"operations":[{"type":"Append","values":{"pattern":"rising","tokens":5,
         "exponent":100}}],"max_running":3,"options":{"scheme":"int8/group-32","kv_heads":1,"head_dim":32}}""",
+        # A row that a rotation makes larger needs a scale that fp16 does not have, and may be refused.
+        """{"num_blocks":2,"block_size":2,"operations":[{"type":"Put","values":{"pattern":"far","exponent":17}},
+        {"type":"Rotate","turns":2}],"max_running":1,"options":{"scheme":"uint4/group-32","kv_heads":1,"head_dim":32}}""",
     ],
-    ids=["an overflow that the scheme calls NaN", "a scale for each sequence", "a product past fp32"],
+    ids=[
+        "an overflow that the scheme calls NaN",
+        "a scale for each sequence",
+        "a product past fp32",
+        "a refusal after a turn",
+    ],
 )
 def test_a_right_quantizer_is_not_accused(history: str) -> None:
     engine = load("reference")

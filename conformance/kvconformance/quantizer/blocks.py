@@ -70,11 +70,19 @@ class Blocks:
         half = before.shape[2] // 2
         angle = 2 * np.pi * turns / 16 / (1 + np.arange(half))
         cosine, sine = (np.broadcast_to(f(angle).astype(np.float32), (len(slots), half)) for f in (np.cos, np.sin))
+        if any(self.refuses(*rotation(*row)) for row in zip(before, cosine, sine, strict=True)):
+            return  # the scheme has no scale for what a row becomes: an engine may refuse
         self.call("rotate", self.engine.rotate, np.array(slots, np.int64), cosine.copy(), sine.copy())
         found = self.read(slots)
         for index, slot in enumerate(slots):
             self.turned(slot, before[index], cosine[index], sine[index], found[slot])
             self.rows[slot] = found[slot].astype(np.float32)
+
+    def refuses(self, wanted: Doubles, slack: Doubles) -> bool:
+        """Whether the scheme refuses a row, or would if its extremes were moved out by what fp32 may lose."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            outer = (np.sign(wanted) * (np.abs(wanted) + slack) * (1 + 2.0**-22)).astype(np.float32)
+        return Expected(outer[None], self.declared.scheme).meaning() is None
 
     def turned(self, slot: int, before: Single, cosine: Single, sine: Single, seen: Array) -> None:
         """One row after a rotation, against the rotation of the row before it."""

@@ -107,10 +107,6 @@ class ReferenceQuantizer:
         """All sequences, decoded."""
         return np.array([decode(sequence, self.scheme) for sequence in self.held])
 
-    def crop(self, count: int) -> None:
-        """The last tokens go, and scales that were theirs alone go with them."""
-        self.held = [shorter(sequence, count, per_token(self.scheme)) for sequence in self.held]
-
     def reorder(self, order: Array) -> None:
         """Sequences take each other's place."""
         self.held = [self.held[index] for index in order.tolist()]
@@ -145,14 +141,6 @@ def joined(old: Quantized, new: Quantized) -> Quantized:
     zero = None if zeros[0] is None or zeros[1] is None else np.concatenate([zeros[0], zeros[1]])
     scales = Scales(np.concatenate([old.scales.scale, new.scales.scale]), zero)
     return Quantized(np.concatenate([old.codes, new.codes]), scales)
-
-
-def shorter(whole: Quantized, count: int, own_scales: bool) -> Quantized:
-    """The rows without the last `count`; with `own_scales` each row has scales of its own."""
-    if not own_scales:
-        return Quantized(whole.codes[:-count], whole.scales)
-    zero = whole.scales.zero
-    return Quantized(whole.codes[:-count], Scales(whole.scales.scale[:-count], None if zero is None else zero[:-count]))
 
 
 def turned(rows: Single, cosine: Single, sine: Single) -> Single:

@@ -134,3 +134,5 @@ def _require_adapter(surface: Surface, factory: object) -> None:
             )
     if "swap" in declared.preemptions and not hasattr(factory, "transfer_done"):
         raise NotAnAdapter(f"{what} declares preemption by swap but has no transfer_done(); add it or withdraw swap")
+    if declared.hides_lost_takes and "lru" in declared.profiles:
+        raise NotAnAdapter(f"{what} declares the profile lru but hides what victims took; show it or withdraw lru")

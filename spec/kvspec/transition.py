@@ -229,6 +229,8 @@ def _sample(state: State, event: ev.Sample, tally: Tally) -> None:
 def _preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
     live = _request(state, event.request)
     _require_victim(state, tally, live)
+    if state.capabilities.hides_lost_takes:
+        _forget_release_order(state)
     _give_back(state, live)
     live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
     live.waits_since = state.step
@@ -652,6 +654,13 @@ def _release(state: State, ids: tuple[BlockId, ...]) -> None:
             block.release, block.depth = state.releases, depth
             if not block.fence:
                 state.evictable[ids[depth]] = None
+
+
+def _forget_release_order(state: State) -> None:
+    """Unseen, a victim may have taken any of the idle blocks and given them back: nothing follows from their order."""
+    for id in state.evictable:
+        state.releases += 1
+        state.blocks[id].release = state.releases
 
 
 def _give_back(state: State, live: Live) -> None:

@@ -160,6 +160,8 @@ class Capabilities:
     lookahead_blocks: int = 0
     remaps_duplicates: bool = False
     watermark_blocks: int = 0
+    hides_lost_takes: bool = False
+    """A plan does not show the blocks that a victim took in its last step, before it was preempted in it."""
     idle_steps: int = 0
     profiles: frozenset[str] = frozenset()
     not_claimed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

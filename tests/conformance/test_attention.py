@@ -40,7 +40,7 @@ ENFORCED = [rule for rule in RULES.values() if rule.id.startswith("kernel/")] + 
 
 
 def check(kernel: object, examples: int, seed: int = 0) -> Report:
-    return check_here(as_engine(kernel, "kernel"), Plan(examples=examples, seed=seed, seconds=60, shrink_seconds=0.5))
+    return check_here(as_engine(kernel, "kernel"), Plan(examples=examples, seed=seed, seconds=300, shrink_seconds=0.5))
 
 
 def judged(kernel: object, *operations: Attend, blocks: int = 40, size: int = 4) -> list[str]:

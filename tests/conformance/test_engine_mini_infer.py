@@ -26,7 +26,7 @@ KNOWN = {"alloc/count-equals-holders", "prefix/one-token-left", "sched/step-budg
 
 
 def test_a_short_check_finds_what_is_known() -> None:
-    plan = Plan(examples=600, seconds=30.0, shrink_seconds=0.5)
+    plan = Plan(examples=600, seconds=300.0, shrink_seconds=0.5)
     report = check_supervised(lambda: load("mini-infer"), plan, name="mini-infer")
     assert not report.fault
     assert {line.rule.id for line in report.with_verdict(Verdict.BROKEN)} >= KNOWN

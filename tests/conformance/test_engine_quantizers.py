@@ -38,7 +38,7 @@ SCRIPTS = [path for name in PACKAGES for path in sorted(FINDINGS.glob(f"{name}_*
 @cache
 def checked(name: str) -> Report:
     pytest.importorskip(MODULES[name])
-    plan = Plan(examples=EXAMPLES[name], seconds=30.0, shrink_seconds=1.0)
+    plan = Plan(examples=EXAMPLES[name], seconds=300.0, shrink_seconds=1.0)
     return check_supervised(lambda: load(name), plan, name=name)
 
 

@@ -391,6 +391,15 @@ def test_profile_tail_first_evicts_the_end_of_a_chain_first() -> None:
     breaks(rules.CONTIGUOUS_CHAIN, *chain, *b, ev.Compute("B", 0, 1, (0,)), capabilities=tail)
 
 
+def test_a_victim_that_took_blocks_unseen_leaves_no_order_of_eviction() -> None:
+    tail = replace(PLAIN, profiles=frozenset({"tail-first"}))
+    chain = (ev.Add(request("A", *(0,) * 4)), ev.Start("A"), ev.Compute("A", 0, 4, (0, 1)), ev.EndStep(), ev.Abort("A"))
+    b = (ev.Add(request("B", 1)), ev.Start("B"), ev.Compute("B", 0, 1, (2,)), ev.EndStep(), ev.Sample("B", 1))
+    c = (ev.Preempt("B"), ev.Add(request("C", 1, 1)), ev.Start("C"))
+    breaks(rules.CONTIGUOUS_CHAIN, *chain, *b, *c, ev.Compute("C", 0, 2, (0,)), capabilities=tail)
+    after(*chain, *b, *c, ev.Compute("C", 0, 2, (0,)), capabilities=replace(tail, hides_lost_takes=True))
+
+
 def test_profile_fcfs_starts_in_order_of_arrival() -> None:
     fcfs = replace(PLAIN, profiles=frozenset({"fcfs"}))
     breaks(rules.FCFS_ORDER, ev.Add(request("A", 0)), ev.Add(request("B", 0)), ev.Start("B"), capabilities=fcfs)

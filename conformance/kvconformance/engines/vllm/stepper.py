@@ -33,6 +33,8 @@ class VllmStepper(Observations):
         # A second request of the same step may hit what the first computes in it: writes come before reads.
         publishes="scheduled",
         rejects_infeasible=False,
+        # The worker never hears of blocks that a victim was given and lost again in the same step.
+        hides_lost_takes=True,
         # "first come first served, i.e. requests are handled in order of arrival", or of priority, then arrival.
         # decode-first is not promised in words: `--profile decode-first` demands it (see FINDINGS.md).
         profiles=frozenset({"fcfs", "tail-first"}),

@@ -1,0 +1,141 @@
+"""Effects on blocks: taking, sharing, releasing, copying and publishing them."""
+
+from __future__ import annotations
+
+from kvspec import rules
+from kvspec.state import Block, Live, State
+from kvspec.transition.guards import require_table
+from kvspec.violation import Tally
+from kvspec.vocabulary import BlockId
+
+
+def grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
+    """Give the request the blocks by which `table` is longer than its own."""
+    require_table(state, tally, live, table, end)
+    new = table[len(live.table) :]
+    for block in new:
+        take(state, tally, block, live)
+    live.table.extend(new)
+    live.homes = end
+
+
+def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
+    """Hand block `id` to `live`: it must be idle, and its old content is gone."""
+    who = live.request.id
+    if not 0 <= id < len(state.blocks):
+        tally.broken(rules.NO_DANGLING_REFERENCE, f"{who} receives block {id}", f"ids 0 to {len(state.blocks) - 1}")
+    reserved = state.capabilities.reserved_blocks
+    if reserved:
+        tally.require(
+            id not in reserved,
+            rules.RESERVED_BLOCK,
+            lambda: (f"{who} receives the reserved block {id}", "it is never handed out"),
+            block=id,
+        )
+    block = state.blocks[id]
+    if state.transfers or state.in_flight:
+        pending = [f"transfer {transfer}" for transfer in block.fence]
+        pending += [f"step {number}" for number, touched in state.in_flight.items() if id in touched]
+        tally.require(
+            not pending,
+            rules.IN_FLIGHT_FENCE,
+            lambda: (f"{who} receives block {id}, which {pending[0]} may still touch", "it waits until that is done"),
+            block=id,
+        )
+    tally.require(
+        block.ref == 0,
+        rules.CONSERVATION,
+        lambda: (f"{who} receives block {id}, which {owners(state, id)} still holds", "a block without an owner"),
+        block=id,
+        request=who,
+    )
+    _check_eviction(state, tally, id, block)
+    state.evictable.pop(id, None)
+    block.poison(state.world.block_size, state.step)
+    block.ref, block.epoch = 1, state.epoch
+
+
+def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> None:
+    profiles = state.capabilities.profiles
+    if block.key is not None and ("lru" in profiles or "tail-first" in profiles):
+        deeper = [
+            other
+            for other in state.evictable
+            if other != id
+            and state.blocks[other].key is not None
+            and state.blocks[other].release == block.release
+            and state.blocks[other].depth > block.depth
+        ]
+        tally.require(
+            not deeper,
+            rules.CONTIGUOUS_CHAIN,
+            lambda: (f"block {id} is evicted before block {deeper[0]} behind it in its chain", "tails go first"),
+            block=id,
+        )
+    if "lru" in profiles:
+        head = next(iter(state.evictable), None)
+        tally.require(
+            head == id,
+            rules.LRU_ORDER,
+            lambda: (f"block {id} is taken", f"block {head}, released longest ago"),
+            block=id,
+        )
+
+
+def share(state: State, ids: tuple[BlockId, ...]) -> None:
+    """One more reference to each block; an idle one is idle no longer."""
+    for id in ids:
+        block = state.blocks[id]
+        if block.ref == 0:
+            state.evictable.pop(id, None)
+        block.ref += 1
+
+
+def release(state: State, ids: tuple[BlockId, ...]) -> int:
+    """Drop one reference to each block, the last of the chain first; return how many have no owner any more."""
+    state.releases += 1
+    freed = 0
+    for depth in range(len(ids) - 1, -1, -1):
+        block = state.blocks[ids[depth]]
+        block.ref -= 1
+        if block.ref == 0:
+            freed += 1
+            block.release, block.depth = state.releases, depth
+            if not block.fence:
+                state.evictable[ids[depth]] = None
+    return freed
+
+
+def forget_release_order(state: State) -> None:
+    """Unseen, a victim may have taken any of the idle blocks and given them back: nothing follows from their order."""
+    for id in state.evictable:
+        state.releases += 1
+        state.blocks[id].release = state.releases
+
+
+def give_back(state: State, live: Live) -> int:
+    """The request drops every block of its table; return how many have no owner any more."""
+    freed = release(state, tuple(live.table))
+    live.table = []
+    live.copied = frozenset()
+    return freed
+
+
+def copy_content(state: State, source: BlockId, target: BlockId, extent: int) -> None:
+    """Copy the first `extent` slots of a block, with who wrote them and when."""
+    old, new = state.blocks[source], state.blocks[target]
+    new.contexts[:extent] = old.contexts[:extent]
+    new.writers[:extent] = old.writers[:extent]
+    new.epoch = old.epoch
+
+
+def publish(state: State, live: Live, start: int) -> None:
+    """Key every block that became full between position `start` and what is computed."""
+    size = state.world.block_size
+    for index in range(start // size, live.computed // size):
+        state.blocks[live.table[index]].key = live.contexts[(index + 1) * size - 1]
+
+
+def owners(state: State, id: BlockId) -> str:
+    """The requests whose tables name the block, in words."""
+    return " and ".join(live.request.id for live in state.requests.values() if id in live.table)

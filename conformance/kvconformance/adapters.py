@@ -24,6 +24,7 @@ BUILT_IN: dict[str, str] = {
     "quantized-cache": "kvconformance.engines.quantized_cache:engine",
     "hqq": "kvconformance.engines.hqq:engine",
     "torch-sdpa": "kvconformance.engines.torch_sdpa:engine",
+    "kvoptimized": "kvconformance.engines.kvoptimized:engine",
 }
 """Name, and where a function stands that builds the `Engine`."""
 

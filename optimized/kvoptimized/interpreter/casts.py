@@ -1,0 +1,84 @@
+"""Casts between Triton types, with the instructions that Triton compiles them to on sm_90.
+
+Floating point narrows with one rounding to nearest even (`cvt.rn`, `.satfinite` for the 8-bit formats); integers
+become bf16 with one rounding (`cvt.rn.bf16.s32`). Floating point becomes an integer by `cvt.rzi`: toward zero, the
+nearest bound out of range, 0 for NaN, or the highest bit alone where the source is fp64 or the target has 64 bits;
+8-bit integers are the low byte of the 16-bit result, as there is no 8-bit `cvt`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import triton.runtime.interpreter as stock
+from numpy.typing import NDArray
+from triton._C.libtriton import ir
+
+from kvoptimized.interpreter.floats import NARROW, narrow, to_integer, widen
+from kvoptimized.interpreter.patching import Patches
+
+_KNOWN = {"fp32", "fp64", *NARROW}
+
+
+def install(patches: Patches) -> None:
+    """Replace the interpreter's casts."""
+    builder = stock.InterpreterBuilder
+    stock_cast, stock_fp_to_fp = builder.cast_impl, builder.create_fp_to_fp
+
+    def cast_impl(self: Any, source: Any, target: Any) -> Any:
+        before, after = source.dtype.scalar, target.scalar
+        if {before.name, after.name} <= _KNOWN:
+            return _convert(source, after, False)
+        if before.name in _KNOWN and after.is_int() and not after.is_bool():
+            return stock.TensorHandle(_truncate(values(source), stock._get_np_dtype(after)), after)
+        if before.is_int() and after.name in NARROW:
+            return stock.TensorHandle(pack(_exact(source.data), after), after)
+        return stock_cast(self, source, target)
+
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        if {source.dtype.scalar.name, target.scalar.name} <= _KNOWN:
+            return _convert(source, target.scalar, rounding == ir.ROUNDING_MODE.RTZ)
+        return stock_fp_to_fp(self, source, target, rounding)
+
+    patches.set_attr(builder, "cast_impl", cast_impl)
+    patches.set_attr(builder, "create_fp_to_fp", create_fp_to_fp)
+    patches.set_attr(builder, "get_bf16", lambda self, value: cast_impl(self, self.get_fp64(value), self.get_bf16_ty()))
+
+
+def values(handle: Any) -> NDArray[Any]:
+    """The numbers of a handle: bit patterns are widened to fp32, everything else is as it is stored."""
+    format = NARROW.get(handle.dtype.scalar.name)
+    data: NDArray[Any] = handle.data
+    return data if format is None or data.dtype.kind != "u" else widen(data, format)
+
+
+def pack(numbers: NDArray[Any], type_: Any, toward_zero: bool = False) -> NDArray[Any]:
+    """`numbers` as the interpreter stores the floating-point type: patterns for bf16 and the 8-bit formats."""
+    storage = stock._get_np_dtype(type_)
+    if type_.name not in NARROW:
+        return numbers.astype(storage, copy=False)
+    return narrow(numbers, NARROW[type_.name], toward_zero).view(storage)
+
+
+def _convert(source: Any, after: Any, toward_zero: bool) -> Any:
+    return stock.TensorHandle(pack(values(source), after, toward_zero), after)
+
+
+def _exact(integers: NDArray[Any]) -> NDArray[Any]:
+    """The integers as fp64 that rounds to every narrow format as they would themselves.
+
+    Of those beyond 53 bits, only whether anything is set below bit 16 matters; bit 15 says so.
+    """
+    if integers.dtype.itemsize == 8:
+        low = (integers & integers.dtype.type(0xFFFF)) != 0
+        collapsed = integers >> 16 << 16 | low.astype(integers.dtype) << 15
+        integers = np.where(np.abs(integers.astype(np.float64)) >= 2.0**53, collapsed, integers)
+    return integers.astype(np.float64)
+
+
+def _truncate(numbers: NDArray[Any], storage: Any) -> NDArray[Any]:
+    """Toward zero; the low byte of the 16-bit result for 8-bit integers."""
+    if storage.itemsize > 1:
+        return to_integer(numbers, storage)
+    return to_integer(numbers, np.dtype(f"{storage.kind}2")).astype(storage)

@@ -172,7 +172,7 @@ class Append(Operation, frozen=True, tag=True, omit_defaults=True):
 
 
 class Crop(Operation, frozen=True, tag=True, omit_defaults=True):
-    """Quantizer: the last tokens of every sequence are removed, but never all."""
+    """Quantizer: the last tokens of every sequence are removed, but never all, and no group of tokens is cut."""
 
     count: int = 1
 

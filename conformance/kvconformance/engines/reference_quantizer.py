@@ -107,6 +107,10 @@ class ReferenceQuantizer:
         """All sequences, decoded."""
         return np.array([decode(sequence, self.scheme) for sequence in self.held])
 
+    def crop(self, count: int) -> None:
+        """The last tokens go. Raises `ShapeError` where they are a part of a group of tokens."""
+        self.held = [shorter(sequence, count, self.scheme) for sequence in self.held]
+
     def reorder(self, order: Array) -> None:
         """Sequences take each other's place."""
         self.held = [self.held[index] for index in order.tolist()]
@@ -141,6 +145,13 @@ def joined(old: Quantized, new: Quantized) -> Quantized:
     zero = None if zeros[0] is None or zeros[1] is None else np.concatenate([zeros[0], zeros[1]])
     scales = Scales(np.concatenate([old.scales.scale, new.scales.scale]), zero)
     return Quantized(np.concatenate([old.codes, new.codes]), scales)
+
+
+def shorter(whole: Quantized, count: int, scheme: Scheme) -> Quantized:
+    """A sequence without its last `count` tokens and the scales that were theirs alone."""
+    codes, scale, zero = whole.codes[: len(whole.codes) - count], whole.scales.scale, whole.scales.zero
+    groups = scale_shape(codes.shape, scheme)[0]
+    return Quantized(codes, Scales(scale[:groups], None if zero is None else zero[:groups]))
 
 
 def turned(rows: Single, cosine: Single, sine: Single) -> Single:

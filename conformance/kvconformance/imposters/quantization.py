@@ -11,7 +11,8 @@ from kvconformance.engines.reference_quantizer import ReferenceQuantizer, shown,
 from kvconformance.quantizer.expected import group_of
 from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Single
 from kvreference.float_codes import E4M3FN, encode_float
-from kvreference.quantizers import encode
+from kvreference.quantizers import Encoded as Quantized
+from kvreference.quantizers import Scales, decode, encode
 from kvspec import rules
 from kvspec.numbers.groups import Extent
 from kvspec.numbers.schemes import SCHEMES, Anchor
@@ -267,3 +268,36 @@ class OldCacheSurvivesARestart(ReferenceQuantizer):
 
     def restart(self) -> None:
         return
+
+
+class CropRemovesNothing(ReferenceQuantizer):
+    """The trim of a quantized cache is a stub, so rejected draft tokens stay (mlx-vlm #1453)."""
+
+    bug, broken_rule, capabilities = "B245", rules.COMMUTES, INT8
+
+    def crop(self, count: int) -> None:
+        return
+
+
+class CropLeavesScales(ReferenceQuantizer):
+    """Codes are cut and scales are not, so later tokens are read with those of rejected ones (rMLX #382)."""
+
+    bug, broken_rule, capabilities = "B246", rules.COMMUTES, INT8
+
+    def crop(self, count: int) -> None:
+        self.held = [Quantized(whole.codes[:-count], whole.scales) for whole in self.held]
+
+    def contents(self) -> Array:
+        whole = [Quantized(q.codes, Scales(q.scales.scale[: len(q.codes)])) for q in self.held]
+        return np.array([decode(sequence, self.scheme) for sequence in whole])
+
+
+class CropCountsHeadsAsTokens(ReferenceQuantizer):
+    """Scales are counted in rows of a head and cut to a number of tokens (rMLX #289)."""
+
+    bug, broken_rule, capabilities = "B247", rules.COMMUTES, INT8
+
+    def crop(self, count: int) -> None:
+        super().crop(count)
+        for whole in self.held:
+            whole.scales.scale.reshape(-1)[len(whole.codes) :] = 0

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from kvconformance.quantizer.expected import Doubles, Expected, reading
+from kvconformance.quantizer.expected import Doubles, Expected
+from kvconformance.quantizer.rotations import Turned
 from kvconformance.quantizer.surface import Array, Declaration, Single
 from kvspec import rules
-from kvspec.numbers.bounds import bound
 from kvspec.rules import Rule
 from kvspec.violation import Tally
 from kvspec.vocabulary import World
-
-LARGEST = float(np.finfo(np.float32).max) * (1 - 2.0**-20)
-"""Rows below it stay finite when they are moved out by a few roundings."""
 
 
 class Blocks:
@@ -70,48 +66,32 @@ class Blocks:
         half = before.shape[2] // 2
         angle = 2 * np.pi * turns / 16 / (1 + np.arange(half))
         cosine, sine = (np.broadcast_to(f(angle).astype(np.float32), (len(slots), half)) for f in (np.cos, np.sin))
-        if any(self.refuses(*rotation(*row)) for row in zip(before, cosine, sine, strict=True)):
-            return  # the scheme has no scale for what a row becomes: an engine may refuse
+        scheme = self.declared.scheme
+        turned = [Turned(*row, scheme) for row in zip(before, cosine, sine, strict=True)]
+        if any(row.may_be_refused() for row in turned):
+            return  # the scheme has no scale for what a row may become: an engine may refuse
         self.call("rotate", self.engine.rotate, np.array(slots, np.int64), cosine.copy(), sine.copy())
         found = self.read(slots)
-        for index, slot in enumerate(slots):
-            self.turned(slot, before[index], cosine[index], sine[index], found[slot])
+        for slot, row in zip(slots, turned, strict=True):
+            self.turned(slot, row, found[slot])
             self.rows[slot] = found[slot].astype(np.float32)
 
-    def refuses(self, wanted: Doubles, slack: Doubles) -> bool:
-        """Whether the scheme refuses a row, or would if its extremes were moved out by what fp32 may lose."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            outer = (np.sign(wanted) * (np.abs(wanted) + slack) * (1 + 2.0**-22)).astype(np.float32)
-        return Expected(outer[None], self.declared.scheme).meaning() is None
-
-    def turned(self, slot: int, before: Single, cosine: Single, sine: Single, seen: Array) -> None:
+    def turned(self, slot: int, row: Turned, seen: Array) -> None:
         """One row after a rotation, against the rotation of the row before it."""
-        wanted, slack = rotation(before, cosine, sine)
-        if not (np.abs(wanted) + slack < LARGEST).all():
-            return  # infinite, NaN or past fp32: nothing is promised of what such a row becomes
-        limit = self.requantized(wanted, slack)
-        error = np.abs(np.asarray(seen, np.float64) - wanted)
-        self.tally.require(
-            bool((error <= limit).all()),
-            rules.COMMUTES,
-            lambda: _worst(slot, error - limit, seen, wanted, "after the rotation is read as", limit),
-        )
+        if not self.declared.bounded:
+            return
+        beyond = row.beyond(seen)
 
-    def requantized(self, wanted: Doubles, slack: Doubles) -> Doubles:
-        """How far a row may be from `wanted` after it is computed within `slack` and quantized again.
+        def explain() -> tuple[str, str]:
+            index, limit = next(iter(beyond.items()))
+            head, channel = divmod(index, row.wanted.shape[1])
+            where, read = f"slot {slot} head {head} channel {channel}", float(seen[head, channel])
+            return (
+                f"{where} after the rotation is read as {read!r}",
+                f"{float(row.wanted[head, channel])!r} within {limit:g}",
+            )
 
-        The scale is taken from the row that the engine computed, at most that of a row with every extreme moved out.
-        """
-        scheme = self.declared.scheme
-        outer = (np.sign(wanted) * (np.abs(wanted) + slack) * (1 + 2.0**-22)).astype(np.float32)
-        expected = Expected(outer[None], scheme)
-        limits = np.empty(outer.size)
-        for index in range(outer.size):
-            scale = expected.scale(index)
-            value = Fraction(float(outer.ravel()[index]))
-            allowed = bound(value, scale, scheme)
-            limits[index] = float(allowed + reading(abs(value) + allowed, scale, scheme))
-        return np.asarray((limits.reshape(wanted.shape) + 2 * slack) * (1 + 2.0**-40), np.float64)
+        self.tally.require(not beyond, rules.COMMUTES, explain)
 
     def read(self, slots: list[int]) -> dict[int, Array]:
         """What the engine reads in these slots."""
@@ -139,23 +119,6 @@ class Blocks:
         )
 
 
-def rotation(row: Single, cosine: Single, sine: Single) -> tuple[Doubles, Doubles]:
-    """Pairs (2i, 2i + 1) turned, in float64, and what fp32 may lose: two products and a sum, each rounded.
-
-    |fl(fl(ac) - fl(bs)) - (ac - bs)| <= u (|ac| + |bs|) (2 + u), and half the smallest number for each underflow.
-    """
-    even, odd = row[..., ::2].astype(np.float64), row[..., 1::2].astype(np.float64)
-    even, odd = even[..., : cosine.shape[-1]], odd[..., : cosine.shape[-1]]
-    c, s = cosine.astype(np.float64), sine.astype(np.float64)
-    wanted, slack = row.astype(np.float64), np.zeros(row.shape)
-    end = 2 * cosine.shape[-1]
-    wanted[..., :end:2], wanted[..., 1:end:2] = even * c - odd * s, even * s + odd * c
-    unit = 2.0**-24
-    slack[..., :end:2] = unit * (2 + unit) * (np.abs(even * c) + np.abs(odd * s)) + 2.0**-149
-    slack[..., 1:end:2] = unit * (2 + unit) * (np.abs(even * s) + np.abs(odd * c)) + 2.0**-149
-    return wanted, slack
-
-
 def spread(x: Single, declared: Declaration) -> Doubles:
     """The scale of every element of rows; 1 where there is none."""
     expected = Expected(x, declared.scheme)
@@ -172,13 +135,9 @@ def _misused(row: Single, scale: Doubles, seen: Doubles) -> bool:
     return bool(np.allclose(found, right / factor, 2.0**-20, 0) or np.allclose(found, right * factor, 2.0**-20, 0))
 
 
-def _worst(
-    slot: int, excess: Doubles, seen: Array, wanted: Doubles, what: str, limit: Doubles | None = None
-) -> tuple[str, str]:
+def _worst(slot: int, excess: Doubles, seen: Array, wanted: Doubles, what: str) -> tuple[str, str]:
     head, channel = (
         int(i) for i in np.unravel_index(int(np.nanargmax(np.nan_to_num(excess, nan=np.inf))), excess.shape)
     )
-    expected = f"{float(wanted[head, channel])!r}" + (
-        f" within {float(limit[head, channel]):g}" if limit is not None else ""
-    )
-    return f"slot {slot} head {head} channel {channel} {what} {float(seen[head, channel])!r}", expected
+    said = f"slot {slot} head {head} channel {channel} {what} {float(seen[head, channel])!r}"
+    return said, repr(float(wanted[head, channel]))

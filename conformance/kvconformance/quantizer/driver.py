@@ -140,15 +140,15 @@ class QuantizerDriver:
         if not hasattr(self.engine, "append") or self.sequences.overflowed:
             return
         flat = self.array(operation.values, self.setting.sequences)
-        if Expected(flat, self.declared.scheme).meaning() is None:
-            return
         x = flat.reshape(self.setting.sequences, operation.values.tokens, *flat.shape[1:])
+        if self.sequences.may_refuse(x):
+            return
         self.checker.say(f"{told(operation.values, flat)} to {self.setting.sequences} sequences")
         self.sequences.append(x)
 
     def do_crop(self, operation: h.Crop) -> None:
         """Crop all sequences."""
-        if hasattr(self.engine, "crop"):
+        if hasattr(self.engine, "crop") and self.sequences.may_crop(operation.count):
             self.checker.say(f"{operation.count} tokens")
             self.sequences.crop(operation.count)
 

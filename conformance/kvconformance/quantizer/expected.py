@@ -15,9 +15,9 @@ from kvreference import quantizers
 from kvreference.arrays import BadArrayError
 from kvspec.numbers.bounds import bound, rounding_term
 from kvspec.numbers.errors import QuantizationError
-from kvspec.numbers.floats import FloatFormat, power_of_two, rational
+from kvspec.numbers.floats import FloatFormat, Overflow, Special, power_of_two, rational, ulp
 from kvspec.numbers.groups import Extent, groups
-from kvspec.numbers.quantize import Scale, decode, encode, given_scale, scale_of
+from kvspec.numbers.quantize import Scale, decode, dequantize, encode, given_scale, scale_of
 from kvspec.numbers.schemes import Division, Granularity, IntegerCodes, Scheme, Zero
 from kvspec.violation import HarnessFault
 
@@ -31,10 +31,6 @@ class Meaning:
     codes: NDArray[np.int64]
     scales: Doubles
     zeros: Doubles | None
-
-
-ROUNDS_TO_INFINITY = 2**128 - 2**103
-"""The largest fp32 number and half a step: from here on fp32 rounds to infinity."""
 
 
 class Expected:
@@ -102,30 +98,55 @@ class Expected:
         return min(e for e in ends if e is not None) <= value <= max(e for e in ends if e is not None)
 
     def overflows(self, index: int) -> bool:
-        """Whether the specification's own code of the element reads as no finite fp32 number.
+        """Whether the specification's own code of the element reads as no finite number.
 
         A scheme may say NaN on overflow: under a subnormal scale that was rounded down, this happens to the largest
-        element of its own group. And code times scale may round past the largest fp32 number.
+        element of its own group. And code times scale may round past the largest number of the arithmetic.
         """
-        value = rational(decode(self.code(index), self.scale(index), self.scheme))
-        return value is None or abs(value) >= ROUNDS_TO_INFINITY
+        return not np.isfinite(self.read_as(index))
+
+    def read_as(self, index: int) -> float:
+        """What the specification reads of one element."""
+        return read_as(float(self.x.ravel()[index]), self.scale(index), self.scheme)
 
     def allowed_error(self, index: int, scale: Scale) -> Fraction:
         """The bound for one element under a scale, and what reading rounds."""
         value = float(self.x.ravel()[index])
-        return bound(value, scale, self.scheme) + reading(
-            abs(Fraction(value)) + bound(value, scale, self.scheme), scale, self.scheme
-        )
+        allowed = error_bound(value, scale, self.scheme)
+        return allowed + reading(abs(Fraction(value)) + allowed, scale, self.scheme)
 
 
-def surely(error: Doubles, x: Single, scales: Doubles, scheme: Scheme) -> NDArray[np.bool_]:
+def read_as(value: Fraction | float, scale: Scale, scheme: Scheme) -> float:
+    """What a value is read as in the arithmetic; NaN or infinity where its code or code times scale is none."""
+    if scheme.division is Division.WITHIN_2_ULP:
+        scheme = replace(scheme, division=Division.DIVIDE)
+    number = dequantize(encode(value, scale, scheme), scale, scheme)
+    return float(number.value) if isinstance(number, Special) else float(number)
+
+
+def infinite_from(format: FloatFormat) -> Fraction:
+    """The smallest magnitude that rounds to infinity: the largest number and half a step."""
+    return format.largest + ulp(format.largest, format) / 2
+
+
+def error_bound(value: Fraction | float, scale: Scale, scheme: Scheme) -> Fraction:
+    """The bound of the specification; what a scheme that does not saturate reads as a number, it holds to as well."""
+    return bound(value, scale, replace(scheme, overflow=Overflow.SATURATE))
+
+
+def surely(error: Doubles, x: Single | Doubles, scales: Doubles, scheme: Scheme) -> NDArray[np.bool_]:
     """Where an error is so small that no exact look is needed: half a scale, or half a floating-point code's half step.
 
-    `scales` are those of the elements, of the shape of `x`.
+    `scales` are those of the elements, of the shape of `x`: 0 for a zero group, which loses the value, and NaN where an
+    exact look is always needed.
     """
-    if isinstance(scheme.codes, IntegerCodes):
-        return np.asarray(error <= np.abs(scales) / 2)
-    return np.asarray(error <= np.abs(x.astype(np.float64)) * float(power_of_two(-scheme.codes.precision - 1)))
+    codes, size = scheme.codes, np.abs(x.astype(np.float64))
+    lost = (scales == 0) & (error <= size) & (scheme.zero is not Zero.MINIMUM)
+    if isinstance(codes, IntegerCodes):
+        step = np.abs(scales) / 2
+    else:
+        step = np.maximum(np.abs(scales) * float(codes.smallest / 2), size * float(power_of_two(-codes.precision - 1)))
+    return np.asarray(np.isfinite(error) & (lost | (error <= step)))
 
 
 def reading(size: Fraction, scale: Scale, scheme: Scheme, output: FloatFormat | None = None) -> Fraction:
@@ -159,3 +180,11 @@ def shaped(fixed: tuple[Single, Single | None], shape: tuple[int, ...], scheme: 
 def per_token(scheme: Scheme) -> bool:
     """Whether a row's scales come from that row alone."""
     return scheme.granularity in {Granularity.TOKEN_HEAD, Granularity.GROUP}
+
+
+def token_group(scheme: Scheme) -> int:
+    """Tokens that come and go together, because they share scales of their own.
+
+    1 where every row has scales of its own, and where all tokens share theirs: those stay with the rest of the tokens.
+    """
+    return (scheme.group_size or 1) if scheme.granularity is Granularity.CHANNEL else 1

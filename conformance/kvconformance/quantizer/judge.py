@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvconformance.evidence.codes import one_nan
-from kvconformance.quantizer.expected import Doubles, Expected, Meaning, surely
+from kvconformance.quantizer.expected import Doubles, Expected, Meaning, infinite_from, reading, surely
 from kvconformance.quantizer.surface import Array, Declaration, Encoded
 from kvreference.codes import float_kind
 from kvreference.float_codes import decode_float
@@ -194,14 +194,21 @@ class Judge:
             return numbers * np.asarray(encoded.scales, np.float64).ravel()[group], zeros
 
     def read_right(self, product: Doubles, zero: Doubles, seen: Doubles, index: int) -> bool:
-        """Whether, exactly, the number that was read is the product and sum, each rounded at most once."""
-        three = [float(a.ravel()[index]) for a in (product, zero, seen)]
-        if not all(map(np.isfinite, three)):
+        """Whether, exactly, the number that was read is the product and sum, each rounded at most once.
+
+        Past the largest number of the arithmetic they round to infinity.
+        """
+        two, number = [float(a.ravel()[index]) for a in (product, zero)], float(seen.ravel()[index])
+        if not all(map(np.isfinite, two)):
             return False
-        exact_product, exact_zero, number = map(Fraction, three)
+        exact_product, exact_zero = map(Fraction, two)
+        if not np.isfinite(number):
+            past = infinite_from(self.scheme.arithmetic)
+            terms = (exact_product, exact_product + exact_zero)
+            return any(abs(term) >= past and number == term * np.inf for term in terms)
         first = rounding_term(exact_product, self.scheme.arithmetic)
         second = rounding_term(abs(exact_product + exact_zero) + first, self.scheme.arithmetic) if exact_zero else 0
-        return abs(number - exact_product - exact_zero) <= first + second
+        return abs(Fraction(number) - exact_product - exact_zero) <= first + second
 
     def wrong_reading(self, index: int, encoded: Encoded, number: Doubles, seen: Doubles) -> tuple[str, str]:
         """Words for a decoded number that is not code times scale."""
@@ -228,11 +235,24 @@ class Judge:
             error = np.abs(x - seen)
         scales = np.abs(meaning.scales)[self.expected.group].reshape(x.shape)
         sure = surely(error, self.expected.x, scales, self.scheme)
-        return [int(i) for i in np.flatnonzero(~sure) if not self.within(int(i), float(error.ravel()[i]))]
+        return [int(i) for i in np.flatnonzero(~sure) if not self.within(int(i), float(seen.ravel()[i]))]
 
-    def within(self, index: int, error: float) -> bool:
-        """Whether, exactly, the error is at most the bound under the scale of the specification."""
-        return bool(np.isfinite(error)) and Fraction(error) <= self.expected.allowed_error(index, self.scale_at(index))
+    def within(self, index: int, seen: float) -> bool:
+        """Whether, exactly, the error is at most the bound under the scale of the specification.
+
+        Infinity and NaN, of the value or of what is read, are where the specification reads them; times a scale of zero
+        they mean nothing.
+        """
+        value = float(self.expected.x.ravel()[index])
+        if np.isfinite([value, seen]).all():
+            return Fraction(abs(value - seen)) <= self.expected.allowed_error(index, self.scale_at(index))
+        if not np.isfinite(value) and not self.scale_at(index).stored:
+            return True
+        wanted = self.expected.read_as(index)
+        if np.isfinite([wanted, seen]).all():
+            slack = reading(abs(Fraction(wanted)), self.scale_at(index), self.scheme)
+            return abs(Fraction(seen) - Fraction(wanted)) <= slack
+        return wanted == seen or bool(np.isnan(wanted) and np.isnan(seen))
 
     def scale_at(self, index: int) -> Scale:
         """The scale of the specification."""
@@ -241,8 +261,10 @@ class Judge:
     def wrong_value(self, index: int, decoded: Array) -> tuple[str, str]:
         """Words for a value that is lost."""
         value, seen = float(self.expected.x.ravel()[index]), float(np.asarray(decoded, np.float64).ravel()[index])
-        limit = float(self.expected.allowed_error(index, self.scale_at(index)))
-        return f"{self.place(index)}: {value!r} decodes to {seen!r}", f"an error of at most {limit:g}"
+        said = f"{self.place(index)}: {value!r} decodes to {seen!r}"
+        if not np.isfinite(value):
+            return said, repr(self.expected.read_as(index))
+        return said, f"an error of at most {float(self.expected.allowed_error(index, self.scale_at(index))):g}"
 
     def place(self, index: int) -> str:
         """Where a flat index lies."""

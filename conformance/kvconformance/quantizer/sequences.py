@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kvconformance.quantizer.expected import Doubles, Expected, per_token, surely
+from kvconformance.quantizer.expected import Doubles, Expected, per_token, surely, token_group
 from kvconformance.quantizer.surface import Array, Declaration, Single
 from kvspec import rules
 from kvspec.numbers.floats import power_of_two
@@ -24,7 +24,8 @@ class Sequences:
         self.engine, self.call, self.tally, self.declared, self.fresh = engine, call, tally, declared, fresh
         self.held: Single | None = None
         self.given: Single | None = None
-        self.restarted = False
+        self.moved = False
+        """Whether a crop, a reorder or a restart came before: what follows must not know."""
 
     @property
     def length(self) -> int:
@@ -36,13 +37,24 @@ class Sequences:
         """Whether something read as no finite number, which an engine may refuse when it is encoded a second time."""
         return self.held is not None and not bool(np.isfinite(self.held).all())
 
+    def may_refuse(self, x: Single) -> bool:
+        """Whether the scheme has no scale for a chunk, or none for what is held and given together with it.
+
+        An engine may have scales for each sequence or for all together.
+        """
+        rows = [x]
+        if self.held is not None and self.given is not None:
+            rows += [np.concatenate([old, x], axis=1) for old in (self.held, self.given)]
+        parts = [part for chunk in rows for part in (_flat(chunk), *chunk)]
+        return any(Expected(part, self.declared.scheme).meaning() is None for part in parts)
+
     def append(self, x: Single) -> None:
         """A chunk; the old tokens stay within a step of what was read, the new ones within a step of `x`."""
         self.call("append", self.engine.append, x)
         old = self.length
         wanted = x if self.held is None else np.concatenate([self.held, x], axis=1)
         self.given = x if self.given is None else np.concatenate([self.given, x], axis=1)
-        found = self.contents(wanted.shape, rules.COMMUTES if self.restarted else rules.HALF_STEP)
+        found = self.contents(wanted.shape, rules.COMMUTES if self.moved else rules.HALF_STEP)
         if old and np.abs(x).max() > np.abs(self.given[:, :old]).max():
             self.tally.met(rules.SCALE_FROM_VALID_DATA)
         if old:
@@ -52,21 +64,33 @@ class Sequences:
         self.held = found
 
     def judge(self, wanted: Single, found: Single, old: int) -> None:
-        """Errors within the bound; whether old data did it shows when the chunk is appended to an empty cache."""
-        wrong = self.beyond(wanted, self.given if self.given is not None else wanted, found)
+        """Errors within the bound."""
+        given = self.given if self.given is not None else wanted
+        wrong = self.beyond(wanted, given, found)
         if len(wrong) and wrong[0][1] < old:
             self.tally.broken(rules.SCALE_TRAVELS, *self.words(wrong[0], wanted, found, "was stored before"))
-        rule = rules.HALF_STEP
-        if len(wrong) and old and self.alone(wanted[:, old:]):
-            rule = rules.SCALE_FROM_VALID_DATA
+        rule = self.blame(given, old) if len(wrong) else rules.HALF_STEP
         self.tally.require(not len(wrong), rule, lambda: self.words(wrong[0], wanted, found, self.after(wanted, old)))
 
-    def alone(self, x: Single) -> bool:
-        """Whether the same chunk stays within the bound in an empty cache."""
-        engine = self.fresh()
+    def blame(self, given: Single, old: int) -> Rule:
+        """Which rule a chunk breaks: what was done before it, and the tokens before it, are left out in turn."""
+        if self.moved and self.right_when_fresh(given[:, :old], given[:, old:]):
+            return rules.COMMUTES
+        if old and self.right_when_fresh(given[:, :0], given[:, old:]):
+            return rules.SCALE_FROM_VALID_DATA
+        return rules.HALF_STEP
+
+    def right_when_fresh(self, before: Single, x: Single) -> bool:
+        """Whether a chunk stays within the bound in a new cache that holds only what was given `before`."""
+        engine, wanted = self.fresh(), x
+        if before.shape[1]:
+            self.call("append", engine.append, before)
+            held = np.asarray(self.call("contents", engine.contents), np.float32)
+            wanted = np.concatenate([held, x], axis=1)
         self.call("append", engine.append, x)
         found = np.asarray(self.call("contents", engine.contents), np.float32)
-        return found.shape == x.shape and not len(self.beyond(x, x, found))
+        given = np.concatenate([before, x], axis=1)
+        return found.shape == given.shape == wanted.shape and not len(self.beyond(wanted, given, found))
 
     def after(self, wanted: Single, old: int) -> str:
         """What came before a chunk."""
@@ -93,9 +117,9 @@ class Sequences:
         return sorted(((int(s), int(t), int(h), int(c)) for s, t, h, c in places), key=lambda place: place[1])
 
     def least_scale(self, source: Expected, shape: tuple[int, ...]) -> Doubles:
-        """The scale of every element; 0 where the scheme has none."""
+        """The scale of every element; NaN where the scheme has none."""
         meaning = source.meaning()
-        return np.zeros(shape) if meaning is None else np.abs(meaning.scales)[source.group].reshape(shape)
+        return np.full(shape, np.nan) if meaning is None else np.abs(meaning.scales)[source.group].reshape(shape)
 
     def within(self, sources: list[Expected], index: int, error: float) -> bool:
         """Whether an error is at most the bound under the group's scale or, for floating codes, under a smaller one."""
@@ -131,11 +155,17 @@ class Sequences:
         )
         self.held = found
 
+    def may_crop(self, count: int) -> bool:
+        """Whether some tokens go and some stay, and no group of tokens is cut."""
+        left = self.length - count
+        return 0 < left < self.length and left % token_group(self.declared.scheme) == 0
+
     def crop(self, count: int) -> None:
-        """The last tokens go."""
-        if self.held is None or self.given is None or not 0 < count < self.length:
+        """The last tokens go, with the scales that are theirs alone."""
+        if self.held is None or self.given is None or not self.may_crop(count):
             return
         self.call("crop", self.engine.crop, count)
+        self.moved = True
         self.given = self.given[:, :-count]
         self.same(self.held[:, :-count], rules.COMMUTES, "was left by a crop")
 
@@ -144,6 +174,7 @@ class Sequences:
         if self.held is None or self.given is None:
             return
         self.call("reorder", self.engine.reorder, order)
+        self.moved = True
         self.given = self.given[order]
         self.same(self.held[order], rules.COMMUTES, f"was reordered by {order.tolist()}")
 
@@ -151,7 +182,7 @@ class Sequences:
         """All sequences are empty; the next chunk must not know that there were others."""
         self.call("restart", self.engine.restart)
         self.held = self.given = None
-        self.restarted = True
+        self.moved = True
 
     def contents(self, shape: tuple[int, ...], rule: Rule) -> Single:
         """What the engine reads, of the right shape."""

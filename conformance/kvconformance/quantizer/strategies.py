@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance.quantizer.expected import per_token
+from kvconformance.quantizer.expected import per_token, token_group
 from kvconformance.quantizer.recipes import PATTERNS, SPECIAL
 from kvconformance.quantizer.surface import QuantizerCapabilities
 from kvspec.numbers.schemes import NonFinite, Scheme
@@ -65,8 +65,9 @@ def phrases(capabilities: QuantizerCapabilities, scheme: Scheme) -> st.SearchStr
     if capabilities.given_scales:
         kinds.append(_phrase(st.builds(h.EncodeFixed, numbers, st.integers(0, 4))))
     if capabilities.sequences:
-        append = st.builds(h.Append, numbers)
-        kinds += [_phrase(append), _phrase(append, append), _phrase(append, _between(), append), _phrase(_between())]
+        append, between, crop = st.builds(h.Append, numbers), _between(scheme), st.sampled_from(_crops(scheme))
+        kinds += [_phrase(append), _phrase(append, append), _phrase(append, between, append), _phrase(between)]
+        kinds.append(_phrase(append, append, crop, append))
     if capabilities.blocks and per_token(scheme):
         put = st.builds(h.Put, numbers, st.integers(0, 7), st.sampled_from((0, 0, 0, 1, 2)))
         copy = st.builds(h.CopyBlock, st.integers(0, 2), st.integers(0, 3))
@@ -79,9 +80,14 @@ def _phrase(*operations: st.SearchStrategy[Any]) -> st.SearchStrategy[Phrase]:
     return st.tuples(*operations)
 
 
-def _between() -> st.SearchStrategy[Any]:
+def _between(scheme: Scheme) -> st.SearchStrategy[Any]:
     reorders = [h.Reorder(1), h.Reorder(0, keep=True), h.Reorder(1, keep=True)]
-    return st.sampled_from([*reorders, h.Crop(1), h.Crop(2), h.Restart(), h.Restart()])
+    return st.sampled_from([*reorders, *_crops(scheme), h.Restart(), h.Restart()])
+
+
+def _crops(scheme: Scheme) -> list[h.Crop]:
+    """Crops that cut no group of tokens."""
+    return [h.Crop(token_group(scheme)), h.Crop(2 * token_group(scheme))]
 
 
 def values(
@@ -94,7 +100,7 @@ def values(
     patterns = [name for name in PATTERNS if name != SPECIAL] + ["midpoints"] * 2 + ["near"] * 2
     if special and capabilities.specials and scheme.nan is NonFinite.KEEP:
         patterns += [SPECIAL] * 2
-    tokens = [t for t in capabilities.tokens if t % _whole_tokens(scheme) == 0] or [_whole_tokens(scheme)]
+    tokens = [t for t in capabilities.tokens if t % token_group(scheme) == 0] or [token_group(scheme)]
     return st.builds(
         h.Values,
         pattern=st.sampled_from(patterns),
@@ -103,7 +109,3 @@ def values(
         exponent=exponents,
         at=st.integers(0, 15),
     )
-
-
-def _whole_tokens(scheme: Scheme) -> int:
-    return (scheme.group_size or 1) if scheme.granularity.value == "channel" else 1

@@ -130,7 +130,7 @@ class QuantizerExtras(Protocol):
         """All that the sequences hold, as attention reads it, `[sequences, tokens, kv_heads, head_dim]`."""
 
     def crop(self, count: int) -> None:
-        """Remove the last tokens of every sequence."""
+        """Remove the last tokens of every sequence; of tokens that share scales of their own, whole groups."""
 
     def reorder(self, order: Array) -> None:
         """Sequence i becomes what sequence `order[i]` was."""

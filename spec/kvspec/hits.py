@@ -83,6 +83,14 @@ def _check_allowed(state: State, tally: Tally, live: Live, index: int, id: Block
             "a hit only on blocks of finished steps (the engine does not declare publish at schedule)",
             **facts,
         )
+    coming = block.fence & state.arriving
+    if coming:
+        tally.broken(
+            rules.IN_FLIGHT_FENCE,
+            f"{who} hits block {id}, which transfer {min(coming)} still brings",
+            "a hit only on blocks whose content is there",
+            **facts,
+        )
     if writer is not None:
         salt = state.requests[writer[0]].request.parts.salt
         if salt != live.request.parts.salt:

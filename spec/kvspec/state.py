@@ -111,6 +111,8 @@ class State:
     planned: frozenset[RequestId] = frozenset()
     in_flight: dict[StepId, frozenset[BlockId]] = field(default_factory=dict)
     transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
+    arriving: frozenset[TransferId] = frozenset()
+    """Those of the transfers that write into their blocks: what they bring is not there yet."""
     last: str = "start"
     counters: tuple[int, int] = (0, 0)
     hit_tokens: int = 0

@@ -84,7 +84,7 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
     live.phase, live.started = Phase.RUNNING, True
     live.table, live.computed = list(event.blocks), event.hit
     live.hit = live.homes = event.hit
-    live.looked_up = ()
+    live.looked_up, live.swapped = (), None
     if live.resumed:
         state.resumed_hit_tokens += event.hit
     else:

@@ -16,7 +16,7 @@ def grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end
     for block in new:
         take(state, tally, block, live)
     live.table.extend(new)
-    live.homes = end
+    live.homes = max(live.homes, end)
 
 
 def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:

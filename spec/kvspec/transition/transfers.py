@@ -54,6 +54,8 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
 
 def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
     """The blocks that a transfer touched are no longer fenced; those without an owner are idle, tails first."""
+    if event.transfer not in state.transfers:
+        raise HarnessFault(f"transfer {event.transfer} is done but did not begin")
     blocks = state.transfers.pop(event.transfer)
     state.arriving -= {event.transfer}
     state.releases += 1
@@ -70,6 +72,8 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
 
 
 def _begin_transfer(state: State, live: Live, transfer: TransferId, blocks: frozenset[BlockId]) -> None:
+    if transfer in state.transfers:
+        raise HarnessFault(f"transfer {transfer} begins twice")
     state.transfers[transfer] = blocks
     live.transfer = transfer
     for block in blocks:

@@ -16,7 +16,7 @@ NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
 QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
 NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
 
-.PHONY: check test venv lint bench engines-table power soundness quality imposters campaign format clean help
+.PHONY: check test venv lint bench engines-table power soundness static traffic quality imposters campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -51,6 +51,14 @@ power: $(VENV)/.base
 soundness: $(VENV)/.base
 	$(BIN)/python -m kvreference.evidence.soundness $(ARGS)
 
+## make static      compile every kernel for four GPUs, without one, and hold what comes out to recorded ceilings
+static: $(VENV)/.kvoptimized
+	$(BIN)/python -m kvoptimized.static $(ARGS)
+
+## make traffic     bytes that the kernels move, over the least possible
+traffic: $(VENV)/.kvoptimized
+	$(BIN)/python -m kvoptimized.evidence.traffic $(ARGS)
+
 ## make quality     footprints, KIVI layout, rotation and TurboQuant figures, reproduced
 quality: $(VENV)/.base
 	$(BIN)/python -m kvreference.evidence.quality $(ARGS)
@@ -60,7 +68,7 @@ imposters: $(VENV)/.base
 	$(BIN)/kvspec imposters $(ARGS)
 
 ## make engines-table   check every engine for its default minute and write the README's table
-TABLE := reference transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq
+TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq
 engines-table: venv
 	mkdir -p $(VENV)/reports
 	for engine in $(TABLE); do $(BIN)/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done

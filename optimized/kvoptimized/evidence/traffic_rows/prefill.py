@@ -57,7 +57,7 @@ def _row(name: str, requests: Sequence[tuple[int, int]], format: str) -> Row:
 
 def tokens_read(requests: Sequence[tuple[int, int]]) -> int:
     """Tokens that the tiles of a causal batch read: of each the last position decides."""
-    tile = tiling(HEAD_DIM, HEADS // KV_HEADS, architecture_of(torch.device("cpu")))
+    tile = tiling(HEAD_DIM, HEADS // KV_HEADS, architecture_of(torch.device("cpu")), "bf16")
     positions = tile.rows // (HEADS // KV_HEADS)
     return sum(
         min(last + positions, tokens)

@@ -158,6 +158,9 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule id, such as prefix/
 def imposters(
     name: Annotated[str | None, typer.Option(help="Only imposters whose name or bug id contains this.")] = None,
     seed: Annotated[int, typer.Option(help="Where the searches begin.")] = 0,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Try each again without the check that killed it (some minutes).")
+    ] = False,
     json: Annotated[Path | None, typer.Option(help="Write the kills here as JSON.")] = None,
 ) -> None:
     """Try the suite itself on its imposters, the reference engine with one public bug each.
@@ -170,12 +173,35 @@ def imposters(
     _require_writable(json)
     with _progress() as bar:
         task = bar.add_task("imposters", total=len(chosen))
-        kills = suite.run_all(chosen, seed, lambda kill: bar.update(task, advance=1, description=kill.name))
+        kills = suite.run_all(
+            chosen, seed, lambda kill: bar.update(task, advance=1, description=kill.name), alone=alone
+        )
     console.print(suite.kill_table(kills))
     console.print("\n" + suite.summary(kills, seed), soft_wrap=True)
     if json is not None:
         _write(json, suite.to_json(kills))
     raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
+
+
+@app.command()
+def prove(
+    json: Annotated[Path | None, typer.Option(help="Write every check here as JSON.")] = None,
+    everything: Annotated[bool, typer.Option(help="Try every fp16 input too, which takes minutes.")] = False,
+) -> None:
+    """Prove the specification: invariants by induction, rounding bounds, helpers; spec/proofs.md says what stands.
+
+    Exit status: 0 all stands, 1 something failed, 2 usage (the extra `proofs` is not installed).
+    """
+    try:
+        from kvspec.proofs.run import run  # noqa: PLC0415 - z3 and CrossHair are an extra
+    except ModuleNotFoundError as missing:
+        usage(f"prove needs {missing.name}: `make prove` installs it, or pip install 'kvspec[proofs]'")
+    _require_writable(json)
+    done = run(everything, lambda line: console.print(escape(line), soft_wrap=True))
+    if json is not None:
+        _write(json, msgspec.json.encode(done.data()))
+    console.print(done.summary, soft_wrap=True)
+    raise typer.Exit(1 if done.failed else 0)
 
 
 class Watch:

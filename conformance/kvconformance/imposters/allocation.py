@@ -8,7 +8,7 @@ from kvreference.blocks import Blocks
 from kvreference.pool import Holding, ReferencePool
 from kvreference.scheduler import ReferenceStepper, Step, Task
 from kvspec import rules
-from kvspec.plans import Admission, BlockCopy, Extension
+from kvspec.plans import Admission, BlockCopy, Extension, StepPlan
 from kvspec.vocabulary import BlockId, Request, RequestId, TransferId, World
 
 # Each block in one state, with one owner.
@@ -207,6 +207,18 @@ class AdoptedBlocksFreedAsDuplicates(ReferencePool):
         if admission is not None:
             self.blocks.release(revived)
         return admission
+
+
+class PrunedUnderAnOlderStep(ReferenceStepper):
+    """Frees the first block of a request, as out of its window, while an older step reads it (vllm-ascend #13501)."""
+
+    bug, broken_rule = "B112", rules.NO_DANGLING_REFERENCE
+
+    def plan(self) -> StepPlan:
+        for task in self.running:
+            if task.in_flight and len(task.holding.table) > 1:
+                self.pool.blocks.release(task.holding.table[:1])
+        return super().plan()
 
 
 # The padding block.

@@ -30,6 +30,7 @@ DRIFTING = MappingProxyType(
 class Drifting(ReferenceAttention):
     """A float32 kernel that chooses its tile and its parts by the batch."""
 
+    report: ClassVar[str]
     capabilities: ClassVar[AttentionCapabilities] = replace(
         ReferenceAttention.capabilities, arithmetic=DRIFTING, lse=False, splits=(1,), batch_invariant=False
     )

@@ -15,7 +15,9 @@ from kvspec.vocabulary import KeyParts, RequestId, TokenId
 # The key covers everything.
 
 
-class _NoAdapter(PrefixCache):
+class NoAdapter(PrefixCache):
+    """Keys without the adapter."""
+
     def root(self, parts: KeyParts) -> bytes:
         return super().root(replace(parts, adapter=None, adapter_version=0))
 
@@ -24,7 +26,7 @@ class AdapterNotInKey(ReferencePool):
     """Makes keys of the tokens alone, whatever the adapter (vLLM #3263)."""
 
     bug, broken_rule = "B087", rules.COMPLETE_KEY
-    cache_type = _NoAdapter
+    cache_type = NoAdapter
 
 
 class _OneName(PrefixCache):

@@ -131,6 +131,13 @@ class ForkKeepsTheParentsHashes(ReferencePool):
         text = self.parents.get(holding.request.id, holding).tokens
         return [*text, *holding.tokens[len(text) :]][: holding.computed]
 
+    def computed(self, id: RequestId, num_computed: int) -> None:
+        super().computed(id, num_computed)
+        holding = self.holdings[id]
+        if id in self.parents and self.world.caching:
+            for index, key in enumerate(self.cache.chain(self.publishable(holding), holding.request.parts)):
+                self.cache.index[key] = holding.table[index]
+
 
 class _RegistersEveryStep(ReferencePool):
     def __init__(self, world: World) -> None:

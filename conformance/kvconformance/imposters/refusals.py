@@ -101,6 +101,16 @@ class AdmissionCappedByWindow(ReferencePool):
         return super().fits(min(new, 2), hit)
 
 
+class NegativeRestIsNoLimit(ReferencePool):
+    """Takes what is left for unlimited where nothing is left (SGLang #23174)."""
+
+    bug, broken_rule = "B114", rules.FIT_AGREES_WITH_ALLOCATE
+
+    def fits(self, new: int, hit: Sequence[BlockId]) -> bool:
+        rest = self.blocks.num_idle - sum(1 for block in hit if self.blocks.count[block] == 0)
+        return new <= rest or rest <= 0
+
+
 # A home for every position, within the limit.
 
 
@@ -138,6 +148,18 @@ class TableFrozenAfterTransfer(ReferenceStepper):
 
     def make_room(self, step: Step, task: Task, count: int) -> bool:
         return task.request.id in self.loaded or super().make_room(step, task, count)
+
+
+class WidthOfTheTableNotChecked(ReferenceStepper):
+    """Hands over rows of two blocks, however many the length needs (flash-attention #2711)."""
+
+    bug, broken_rule = "B147", rules.COVERAGE_AND_LIMIT
+
+    def schedule(self, step: Step, task: Task, count: int) -> None:
+        whole = task.holding.table
+        task.holding.table = whole[:2]
+        super().schedule(step, task, count)
+        task.holding.table = whole
 
 
 # One block size, one rounding.

@@ -7,16 +7,25 @@ from typing import Any, Protocol
 
 from kvconformance.imposters import (
     allocation,
+    believing,
     exits,
     hits,
+    kernel_offsets,
+    kernel_paths,
     kernels,
     key_parts,
+    key_units,
     prefix,
     quantization,
+    recency,
     refusals,
+    releases,
     resuming,
     scheduling,
     security,
+    shifts,
+    tiers,
+    waiting,
 )
 from kvreference.pool import ReferencePool
 from kvspec.rules import RULES, Rule
@@ -45,21 +54,31 @@ def surface_of(imposter: Imposter) -> Surface:
 
 
 def _imposters(module: ModuleType) -> list[Imposter]:
-    return [thing for thing in vars(module).values() if isinstance(thing, type) and "bug" in vars(thing)]  # type: ignore[misc]
+    own = [thing for thing in vars(module).values() if isinstance(thing, type) and thing.__module__ == module.__name__]
+    return [thing for thing in own if "bug" in vars(thing)]  # type: ignore[misc]
 
 
 _AREAS = (
     allocation,
+    releases,
     refusals,
     exits,
+    tiers,
     prefix,
     hits,
     key_parts,
+    key_units,
     security,
+    recency,
     scheduling,
+    waiting,
     resuming,
+    believing,
     quantization,
+    shifts,
     kernels,
+    kernel_offsets,
+    kernel_paths,
 )
 _PLACES = {rule: place for place, rule in enumerate(RULES.values())}
 

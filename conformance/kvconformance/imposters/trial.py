@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kvconformance.claims import claimed
 from kvconformance.history import History
+from kvconformance.imposters.alone import other_killer
 from kvconformance.imposters.registry import Imposter, surface_of
 from kvconformance.keys import compare_keys
 from kvconformance.search import Found, Plan, search
@@ -20,6 +21,7 @@ from kvspec.vocabulary import Surface
 
 EXAMPLES = 2_000
 SECONDS = 120.0
+ROUNDS = 4
 SHRINK_SECONDS = 1.0
 
 
@@ -37,6 +39,10 @@ class Kill:
     steps: int | None
     seconds: float
     """Until the first history that kills; shrinking comes on top."""
+    alone: bool | None = None
+    """Whether nothing kills it when the checks of `by` are taken out; None where that was not tried."""
+    without: str | None = None
+    """The id of the rule that kills it then."""
 
     def as_data(self) -> dict[str, Any]:
         """The kill as JSON data."""
@@ -49,17 +55,32 @@ def judges(rule: Rule) -> frozenset[Rule]:
 
 
 def try_imposter(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: float = SECONDS) -> Kill:
-    """Search for a history that kills the imposter by its rule, or by one that implies it."""
+    """Search for a history that kills the imposter by its rule, or by one that implies it.
+
+    Each of `ROUNDS` searches, from seeds of their own, has so many examples and seconds: one search may run dry.
+    """
     if imposter.broken_rule is REPRODUCIBLE_KEY:
         return _by_keys(imposter)
     surface = surface_of(imposter)
     engine = Engine(imposter.__name__, "imposter", {surface: imposter})
-    plan = Plan(examples, seed, seconds, 0.0, rules=judges(imposter.broken_rule), first_only=True)
-    outcome = search(engine, surface, plan, claimed(engine, surface))
-    if not outcome.found:
-        return _kill(imposter, None, outcome.examples, None, outcome.seconds)
-    found = outcome.found[0]
-    return _kill(imposter, found.rule, found.examples, _steps(engine, surface, found), found.seconds)
+    judged, rules, tried, spent = claimed(engine, surface), judges(imposter.broken_rule), 0, 0.0
+    for number in range(ROUNDS):
+        plan = Plan(examples, seed + 7_919 * number, seconds, 0.0, rules=rules, first_only=True)
+        outcome = search(engine, surface, plan, judged)
+        if outcome.found:
+            found = outcome.found[0]
+            steps = _steps(engine, surface, found)
+            return _kill(imposter, found.rule, tried + found.examples, steps, spent + found.seconds)
+        tried, spent = tried + outcome.examples, spent + outcome.seconds
+    return _kill(imposter, None, tried, None, spent)
+
+
+def try_without(imposter: Imposter, kill: Kill, seed: int = 0) -> Kill:
+    """The kill with whether another check would have done it."""
+    if kill.by is None:
+        return kill
+    other = other_killer(imposter, RULES[kill.by], seed)
+    return replace(kill, alone=other is None, without=other.id if other else None)
 
 
 def _steps(engine: Engine, surface: Surface, found: Found) -> int:

@@ -1,6 +1,5 @@
 """`python -m kvoptimized.static [operation ...] [--target sm_90] [--jobs 2] [--record]`: compile, count, compare.
 
-
 The last line is the summary. Exit status: 0 where all is within its ceilings, 1 where something is not, 2 for an
 operation or a target that is not there.
 """

@@ -1,0 +1,78 @@
+"""Whether another check would kill an imposter if the check that does were taken out of the suite.
+
+Taken out means: wherever the rule is guarded, the guard finds nothing wrong and the example goes on. An imposter that
+then lives shows that this check, and no other, stands between its bug and a verdict "held".
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import MappingProxyType
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+
+from kvconformance.claims import claimed
+from kvconformance.history import History
+from kvconformance.imposters.registry import Imposter, surface_of
+from kvconformance.search import judged_by
+from kvconformance.strategies import histories
+from kvconformance.surfaces import Engine
+from kvconformance.trial import play
+from kvspec.rules import Rule
+from kvspec.violation import Tally
+from kvspec.vocabulary import Surface
+
+EXAMPLES = MappingProxyType(
+    {Surface.POOL: 1_000, Surface.STEPPER: 1_000, Surface.QUANTIZER: 400, Surface.ATTENTION: 250}
+)
+"""Examples after which an imposter counts as alive without the check."""
+PATIENCE = 2.0
+
+
+class Blind(Tally):
+    """A tally without the checks of one rule."""
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__((rule,))
+        self.rule = rule
+
+    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
+        """Raise, unless the rule is the one without checks."""
+        if rule is not self.rule:
+            super().broken(rule, seen, expected, **facts)
+
+
+class _Killed(Exception):
+    """Ends the search."""
+
+
+def other_killer(imposter: Imposter, rule: Rule, seed: int = 0, examples: int | None = None) -> Rule | None:
+    """Another rule that the imposter is seen to break when nobody checks `rule`; None if there is none."""
+    surface = surface_of(imposter)
+    engine = Engine(imposter.__name__, "imposter", {surface: imposter})
+    capabilities, judged = engine.capabilities(surface), frozenset(claimed(engine, surface)) - {rule}
+    killers: list[Rule] = []
+
+    def attempt(history: History) -> None:
+        try:
+            trial = play(imposter, capabilities, surface, history, Blind(rule), PATIENCE)
+        except Exception:  # what stands behind the missing check was never meant to see such a state
+            return
+        if (violation := judged_by(trial.violation, judged)) is not None:
+            killers.append(violation.rule)
+            raise _Killed
+
+    settings = hypothesis.settings(
+        max_examples=EXAMPLES[surface] if examples is None else examples,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    with suppress(_Killed):
+        hypothesis.seed(seed)(settings(hypothesis.given(histories(surface, capabilities))(attempt)))()
+    return killers[0] if killers else None

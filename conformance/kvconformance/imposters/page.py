@@ -1,0 +1,140 @@
+"""The page about imposters, made from the kills that `kvspec imposters --alone --json kills.json` writes.
+
+`python -m kvconformance.imposters.page kills.json` makes it. Its numbers come from the kills, causes and addresses from
+the table of public bugs, and from nowhere else.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from kvconformance.bugs import BUGS, Bug, Why
+from kvconformance.imposters.controls import CONTROLS
+from kvconformance.imposters.registry import IMPOSTERS
+from kvconformance.imposters.show import middle, sole_killers
+from kvconformance.imposters.trial import Kill
+
+COMMAND = "kvspec imposters --alone --json kills.json && python -m kvconformance.imposters.page kills.json"
+
+INTRODUCTION = """\
+# Imposters
+
+An imposter is an engine of ours with one deliberate fault, after a bug that was reported in public about a real engine.
+The suite must kill each: find a history that breaks the rule of the bug, or one that implies it. So this page says what
+kvspec is known to find; it does not say that it finds everything.
+
+The faults are small analogues in the terms of our reference engine, which has no streams, processes or devices. Reports
+were read and not reproduced: what they say of other people's engines may have turned out otherwise, and may be long
+repaired. Causes are told in our own words.
+"""
+
+SOLE = """\
+## Checks that must never be weakened
+
+Each imposter was tried again with the checks of the rule that killed it taken out: the guard finds nothing wrong and
+the history goes on. Of these imposters no other check saw anything then, in up to 1000 histories on the surfaces Pool
+and Stepper, 400 on Quantizer and 250 on Attention.
+"""
+
+EVERY = """\
+## Every imposter
+
+*Histories*: how many were tried until the first that kills. *Steps*: operations of the smallest one found in a second,
+with drain and release at its end not counted. *Without it*: the rule that kills when the checks of the first are taken
+out. Histories depend on the seed and, because Hypothesis draws constants from the program, on the source.
+"""
+
+
+class KillsFile(msgspec.Struct):
+    """What `kvspec imposters --json` writes."""
+
+    imposters: list[Kill]
+
+
+def page(kills: list[Kill], made: str) -> str:
+    """The whole page as Markdown."""
+    parts = [INTRODUCTION, *_numbers(kills, made), SOLE, *_sole(kills), EVERY, *_every(kills), *_without_imposter()]
+    return "\n".join(parts) + "\n"
+
+
+def _numbers(kills: list[Kill], made: str) -> Iterator[str]:
+    dead = [kill for kill in kills if kill.killed]
+    imitated = [bug for bug in BUGS if bug.imposters]
+    whys = Counter(bug.why for bug in BUGS if bug.why is not None)
+    rest = ", ".join(f"{times} {why.value}" for why, times in whys.items())
+    own = sum(1 for kill in dead if kill.by == kill.rule)
+    few = sum(1 for kill in dead if (kill.steps or 0) <= 6)
+    yield f"- {len(BUGS)} public bugs: {len(imitated)} imitated by {len(IMPOSTERS)} imposters; {rest}."
+    yield f"- {len(dead)} of {len(kills)} killed, {own} by the very rule of the bug, the others by one that implies it."
+    yield f"- Median: {middle(kills, 'examples')} histories, {middle(kills, 'steps')} steps; {few} in 6 steps or fewer."
+    yield f"- {sum(map(len, sole_killers(kills).values()))} killed by one check alone."
+    yield f"\n`{COMMAND}`, {made}.\n"
+
+
+def _sole(kills: list[Kill]) -> Iterator[str]:
+    yield "| check | imposters that only it kills |\n|---|---|"
+    for rule, names in sole_killers(kills).items():
+        yield f"| `{rule}` | {', '.join(names)} |"
+    yield ""
+
+
+def _every(kills: list[Kill]) -> Iterator[str]:
+    said = {imposter.__name__: (imposter.__doc__ or "").rpartition(" (")[0] for imposter in IMPOSTERS}
+    bugs = {bug.id: bug for bug in BUGS}
+    for rule, group in groupby(kills, key=lambda kill: kill.rule):
+        yield f"### `{rule}`\n"
+        yield "| imposter | after | killed by | histories | steps | without it |\n|---|---|---|---|---|---|"
+        for kill in group:
+            by = "**alive**" if kill.by is None else "its rule" if kill.by == kill.rule else f"`{kill.by}`"
+            without = "-" if kill.alone is None else f"`{kill.without}`" if kill.without else "**alive**"
+            yield (
+                f"| **{kill.name}**: {said[kill.name]} | {_link(bugs[kill.bug])} | {by} | {kill.examples} "
+                f"| {'-' if kill.steps is None else kill.steps} | {without} |"
+            )
+        yield ""
+
+
+def _without_imposter() -> Iterator[str]:
+    said = {control.__name__: (control.__doc__ or "").rpartition(" (")[0] for control in CONTROLS}
+    yield "## Controls\n\nKernels that drift by rounding, as in reports of corruption that was none: they must live.\n"
+    yield from (f"- **{name}** ({_link(bug)}): {said[name]}." for bug in BUGS for name in bug.controls)
+    yield "\n## Public bugs without an imposter\n\n| bug | rule | cause | why not |\n|---|---|---|---|"
+    for bug in BUGS:
+        if bug.why not in (None, Why.DRIFT):
+            yield f"| {_link(bug)} | `{bug.rules[0].id}` | {bug.cause} | {bug.why.value}: {bug.reason} |"
+
+
+def _link(bug: Bug) -> str:
+    return f"[{bug.reference}]({bug.address}) {bug.id}"
+
+
+def main(
+    kills: Annotated[Path, typer.Argument(help="What `kvspec imposters --alone --json` wrote.")],
+    page_file: Annotated[Path, typer.Option("--page", help="Where the page goes.")] = Path("conformance/IMPOSTERS.md"),
+) -> None:
+    """Write the page about imposters."""
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    try:
+        found = msgspec.json.decode(kills.read_bytes(), type=KillsFile).imposters
+        missing = {imposter.__name__ for imposter in IMPOSTERS} ^ {kill.name for kill in found}
+        if missing:
+            raise ValueError(f"{kills} and the imposters differ in {', '.join(sorted(missing))}")
+        page_file.write_text(page(found, f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}"))
+    except (ValueError, OSError) as error:
+        print(f"page: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
+
+
+if __name__ == "__main__":
+    typer.run(main)

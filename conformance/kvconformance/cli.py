@@ -10,7 +10,7 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from kvconformance import imposters as suite
@@ -181,6 +181,27 @@ def imposters(
     if json is not None:
         _write(json, suite.to_json(kills))
     raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
+
+
+class Watch:
+    """Shows how a check is going."""
+
+    def __init__(self, bar: Progress, engine: str) -> None:
+        self.bar = bar
+        self.tasks: dict[Surface, TaskID] = {}
+        self.loading = bar.add_task(f"importing {engine}", total=None)
+
+    def loaded(self, name: str, version: str) -> None:
+        """The engine is there."""
+        self.bar.remove_task(self.loading)
+        console.print(f"{name} {version}")
+
+    def told(self, surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
+        """So many examples are done."""
+        if surface not in self.tasks:
+            self.tasks[surface] = self.bar.add_task(surface.value, total=wanted)
+        said = f"{surface.value}  {done} examples" + (f", broken: {len(broken)}" if broken else "")
+        self.bar.update(self.tasks[surface], completed=done, total=wanted, description=said)
 
 
 def _progress() -> Progress:

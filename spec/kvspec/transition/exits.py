@@ -17,10 +17,10 @@ def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
     require_victim(state, tally, live)
     if state.capabilities.hides_lost_takes:
         forget_release_order(state)
-    state.progressed |= give_back(state, live) > 0
+    give_back(state, live)
     live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
     live.waits_since = state.step
-    state.last = "exit"
+    state.progressed, state.last = True, "exit"
 
 
 def finish(state: State, event: ev.Finish, tally: Tally) -> None:
@@ -56,8 +56,8 @@ def release_held(state: State, event: ev.Release, tally: Tally) -> None:
         lambda: (f"the blocks of {event.request} are given back while it is {live.phase.value}", "it keeps its blocks"),
         request=event.request,
     )
-    state.progressed |= give_back(state, live) > 0
-    state.last = "exit"
+    give_back(state, live)
+    state.progressed, state.last = True, "exit"
 
 
 def release_again(state: State, event: ev.ReleaseAgain, tally: Tally) -> None:

@@ -39,6 +39,7 @@ WIDTH = None if sys.stdout.isatty() else 140
 """Written to a file, tables are as wide as they need to be."""
 
 console = Console(highlight=False, width=WIDTH)
+wide = Console(highlight=False, width=WIDTH and 190)
 errors = Console(stderr=True, highlight=False)
 
 
@@ -176,7 +177,7 @@ def imposters(
         kills = suite.run_all(
             chosen, seed, lambda kill: bar.update(task, advance=1, description=kill.name), alone=alone
         )
-    console.print(suite.kill_table(kills))
+    wide.print(suite.kill_table(kills))
     console.print("\n" + suite.summary(kills, seed), soft_wrap=True)
     if json is not None:
         _write(json, suite.to_json(kills))

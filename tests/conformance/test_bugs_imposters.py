@@ -18,7 +18,7 @@ from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.history import Attend, History
 from kvconformance.imposters import IMPOSTERS, Imposter, Kill, kernel_offsets, kernel_paths, try_imposter, waiting
 from kvconformance.imposters.alone import Blind, other_killer
-from kvconformance.imposters.page import KillsFile, page
+from kvconformance.imposters.page import COMMAND, KillsFile, page
 from kvconformance.imposters.show import sole_killers, summary
 from kvconformance.imposters.trial import try_without
 from kvconformance.search import Plan, search
@@ -29,6 +29,7 @@ from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "conformance" / "IMPOSTERS.md"
 NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS}
 KILLS: list[tuple[str, tuple[Attend, ...]]] = [
     ("KeySlotIn32Bits", (Attend(((5, 1),), "far"),)),
@@ -138,3 +139,10 @@ def test_the_page_has_every_imposter_and_every_bug() -> None:
     text = page([kill_of(imposter) for imposter in IMPOSTERS], "today")
     assert all(f"**{name}**" in text for name in NAMED)
     assert all(f"({bug.address}) {bug.id}" in text for bug in BUGS)
+
+
+def test_the_page_in_the_repository_has_them_too() -> None:
+    text, again = PAGE.read_text(), f"make it again: {COMMAND}"
+    assert [name for name in NAMED if f"**{name}**" not in text] == [], again
+    assert [bug.id for bug in BUGS if f"({bug.address}) {bug.id}" not in text] == [], again
+    assert f"{len(IMPOSTERS)} of {len(IMPOSTERS)} killed" in text, again

@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import MappingProxyType
 
 import hypothesis
+import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity
 
 from kvconformance.claims import claimed
@@ -47,8 +48,13 @@ class _Killed(Exception):
     """Ends the search."""
 
 
-def other_killer(imposter: Imposter, rule: Rule, seed: int = 0, examples: int | None = None) -> Rule | None:
-    """Another rule that the imposter is seen to break when nobody checks `rule`; None if there is none."""
+def other_killer(
+    imposter: Imposter, rule: Rule, seed: int = 0, *, examples: int | None = None, at_least: int = 0
+) -> Rule | None:
+    """Another rule that the imposter is seen to break when nobody checks `rule`; None if there is none.
+
+    `examples` is how many are tried (None: `EXAMPLES` of the surface, and `at_least` so many).
+    """
     surface = surface_of(imposter)
     engine = Engine(imposter.__name__, "imposter", {surface: imposter})
     capabilities, judged = engine.capabilities(surface), frozenset(claimed(engine, surface)) - {rule}
@@ -56,7 +62,8 @@ def other_killer(imposter: Imposter, rule: Rule, seed: int = 0, examples: int | 
 
     def attempt(history: History) -> None:
         try:
-            trial = play(imposter, capabilities, surface, history, Blind(rule), PATIENCE)
+            with np.errstate(all="ignore"):
+                trial = play(imposter, capabilities, surface, history, Blind(rule), PATIENCE)
         except Exception:  # what stands behind the missing check was never meant to see such a state
             return
         if (violation := judged_by(trial.violation, judged)) is not None:
@@ -64,7 +71,7 @@ def other_killer(imposter: Imposter, rule: Rule, seed: int = 0, examples: int | 
             raise _Killed
 
     settings = hypothesis.settings(
-        max_examples=EXAMPLES[surface] if examples is None else examples,
+        max_examples=examples or max(EXAMPLES[surface], at_least),
         deadline=None,
         database=None,
         phases=(Phase.generate,),

@@ -43,8 +43,9 @@ SOLE = """\
 ## Checks that must never be weakened
 
 Each imposter was tried again with the checks of the rule that killed it taken out: the guard finds nothing wrong and
-the history goes on. Of these imposters no other check saw anything then, in up to 1000 histories on the surfaces Pool
-and Stepper, 400 on Quantizer and 250 on Attention.
+the history goes on. Of these imposters no other check saw anything then, in three times as many histories as the kill
+had taken, and at least 1000 on the surfaces Pool and Stepper, 400 on Quantizer, 250 on Attention. That nobody else
+would ever see them does not follow.
 """
 
 EVERY = """\
@@ -72,10 +73,10 @@ def _numbers(kills: list[Kill], made: str) -> Iterator[str]:
     dead = [kill for kill in kills if kill.killed]
     imitated = [bug for bug in BUGS if bug.imposters]
     whys = Counter(bug.why for bug in BUGS if bug.why is not None)
-    rest = ", ".join(f"{times} {why.value}" for why, times in whys.items())
+    rest = ", ".join(f"{times} ({why.value})" for why, times in whys.items())
     own = sum(1 for kill in dead if kill.by == kill.rule)
     few = sum(1 for kill in dead if (kill.steps or 0) <= 6)
-    yield f"- {len(BUGS)} public bugs: {len(imitated)} imitated by {len(IMPOSTERS)} imposters; {rest}."
+    yield f"- {len(BUGS)} public bugs: {len(imitated)} imitated by {len(IMPOSTERS)} imposters; without one {rest}."
     yield f"- {len(dead)} of {len(kills)} killed, {own} by the very rule of the bug, the others by one that implies it."
     yield f"- Median: {middle(kills, 'examples')} histories, {middle(kills, 'steps')} steps; {few} in 6 steps or fewer."
     yield f"- {sum(map(len, sole_killers(kills).values()))} killed by one check alone."

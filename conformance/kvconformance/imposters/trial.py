@@ -76,10 +76,10 @@ def try_imposter(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, se
 
 
 def try_without(imposter: Imposter, kill: Kill, seed: int = 0) -> Kill:
-    """The kill with whether another check would have done it."""
+    """The kill with whether another check would have done it, given three times as long."""
     if kill.by is None:
         return kill
-    other = other_killer(imposter, RULES[kill.by], seed)
+    other = other_killer(imposter, RULES[kill.by], seed, at_least=3 * kill.examples)
     return replace(kill, alone=other is None, without=other.id if other else None)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from functools import cache, cached_property
 from typing import Any
 
+import torch
 from triton import knobs
 from triton.backends.amd.compiler import HIPOptions
 from triton.backends.nvidia.compiler import CUDAOptions
@@ -15,6 +17,8 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from kvoptimized.interpreter import faithful
+
+DEVICES = ("cpu", "cuda")
 
 
 class LaunchRefused(ValueError):
@@ -45,26 +49,30 @@ class Kernel(JITFunction):  # type: ignore[misc]  # the installed package is unt
     def run(self, *args: Any, grid: Any, warmup: bool = False, **named: Any) -> Any:
         """Launch over `grid`: compiled where the tensors are on a GPU, interpreted where they are on the CPU.
 
-        Raises LaunchRefused for tensors on both, on the meta device or fake, and for an unknown keyword.
+        It is launched on the GPU of its tensors, whichever is the current one. Raises LaunchRefused for tensors on
+        two devices, on the meta device or fake, and for an unknown keyword.
         """
-        if warmup or not self._interprets(args, named):
-            return self.compiled.run(*args, grid=grid, warmup=warmup, **named)
+        place = self._place(args, named)
+        if warmup or not (knobs.runtime.interpret or (place is not None and place.type == "cpu")):
+            with _current(place):
+                return self.compiled.run(*args, grid=grid, warmup=warmup, **named)
         self._refuse_unknown(named)
         _warn_once()
         with faithful():
             return self.interpreted.run(*args, grid=grid, warmup=False, **named)
 
-    def _interprets(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-        kinds = {kind: name for name, kind in _devices((*zip(self.arg_names, args, strict=False), *named.items()))}
-        if strange := kinds.keys() - {"cpu", "cuda"}:
-            kind = min(strange)
-            raise LaunchRefused(f"kernel {self.__name__}: argument {kinds[kind]} is on device {kind}; use cpu or cuda")
-        if len(kinds) > 1:
+    def _place(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> torch.device | None:
+        """Where the tensors are; None where there is none."""
+        places = {place: name for name, place in _devices((*zip(self.arg_names, args, strict=False), *named.items()))}
+        for place, name in places.items():
+            if place.type not in DEVICES:
+                raise LaunchRefused(f"kernel {self.__name__}: argument {name} is on device {place}; use cpu or cuda")
+        if len(places) > 1:
+            (one, first), (other, second) = sorted(places.items(), key=lambda item: str(item[0]))[:2]
             raise LaunchRefused(
-                f"kernel {self.__name__}: argument {kinds['cpu']} is on the CPU and {kinds['cuda']} on a GPU; "
-                "move them to one device"
+                f"kernel {self.__name__}: argument {first} is on {one} and {second} on {other}; move them to one device"
             )
-        return "cpu" in kinds or bool(knobs.runtime.interpret)
+        return next(iter(places), None)
 
     def _refuse_unknown(self, named: Mapping[str, Any]) -> None:
         if unknown := sorted(named.keys() - set(self.arg_names) - launch_options()):
@@ -85,14 +93,22 @@ def launch_options() -> frozenset[str]:
     return frozenset(field.name for options in (CUDAOptions, HIPOptions) for field in fields(options))
 
 
-def _devices(arguments: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, str]]:
+def _current(place: torch.device | None) -> AbstractContextManager[Any]:
+    """Makes the GPU of the tensors the current one, which is where Triton launches."""
+    if place is None or place.index is None or place.index == torch.cuda.current_device():
+        return nullcontext()
+    entered: AbstractContextManager[Any] = torch.cuda.device(place)
+    return entered
+
+
+def _devices(arguments: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, torch.device]]:
     for name, value in arguments:
         if isinstance(value, tuple | list):
             yield from _devices((f"{name}[{index}]", item) for index, item in enumerate(value))
         elif hasattr(value, "base") and hasattr(value, "block_shape"):
             yield from _devices([(name, value.base)])
         elif hasattr(value, "data_ptr"):
-            yield name, "fake" if hasattr(value, "fake_mode") else value.device.type
+            yield name, torch.device("meta") if hasattr(value, "fake_mode") else value.device
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 import triton
@@ -67,8 +69,32 @@ def test_cuda_tensors_are_compiled(monkeypatch):
 
 
 def test_tensors_on_two_devices_are_refused():
-    with pytest.raises(LaunchRefused, match=r"kernel scale: argument Y is on the CPU and X on a GPU"):
+    with pytest.raises(LaunchRefused, match=r"kernel scale: argument Y is on cpu and X on cuda; move them"):
         scale[(1,)](Recording("cuda"), torch.zeros(4), 4, BLOCK=4)
+
+
+def test_tensors_on_two_gpus_are_refused():
+    with pytest.raises(LaunchRefused, match=r"argument X is on cuda:0 and Y on cuda:1"):
+        scale[(1,)](Recording("cuda:0"), Recording("cuda:1"), 4, BLOCK=4)
+
+
+def test_a_launch_goes_to_the_gpu_of_its_tensors(monkeypatch):
+    current = [0]
+
+    @contextmanager
+    def entered(place):
+        current.append(place.index)
+        yield
+        current.pop()
+
+    launched = []
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: current[-1])
+    monkeypatch.setattr(torch.cuda, "device", entered)
+    monkeypatch.setattr(JITFunction, "run", lambda *args, **named: launched.append(current[-1]))
+    for place in ("cuda:1", "cuda:0"):
+        scale[(1,)](Recording(place), Recording(place), 4, BLOCK=4)
+    assert launched == [1, 0]
+    assert current == [0]
 
 
 def test_tensors_without_memory_are_refused():
@@ -76,7 +102,7 @@ def test_tensors_without_memory_are_refused():
         scale[(1,)](torch.zeros(4, device="meta"), torch.zeros(4), 4, BLOCK=4)
     fake = Recording("cpu")
     fake.fake_mode = object()
-    with pytest.raises(LaunchRefused, match=r"argument Y is on device fake"):
+    with pytest.raises(LaunchRefused, match=r"argument Y is on device meta"):
         scale[(1,)](torch.zeros(4), fake, 4, BLOCK=4)
 
 

@@ -23,7 +23,6 @@ from kvreference.attention import merge as merge_states
 from kvreference.quantizers import encode
 from kvreference.tolerance.certificates import certify
 from kvreference.tolerance.declaration import Declaration
-from tests.optimized.certificates import t2_of_scaled_weights
 
 BLOCK_SIZE = 16
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -73,10 +72,7 @@ class Sample:
         kv_head = head // (self.query.shape[1] // self.cache.kv_heads)
         query = self.query[row, head].double().cpu().numpy()
         wanted = Row(query, self.keys[request][:seen, kv_head], self.values[request][:seen, kv_head], self.scale)
-        if said.scaled:
-            certificate = t2_of_scaled_weights(wanted, declaration, self.scales[request][:seen, kv_head])
-        else:
-            certificate = certify(wanted, declaration)
+        certificate = certify(wanted, declaration, self.scales[request][:seen, kv_head] if said.scaled else None)
         return certificate.allows(output.double().cpu().numpy(), declaration.output)
 
 

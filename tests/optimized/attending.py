@@ -22,7 +22,6 @@ from kvreference.roundings import format_named, round_to
 from kvreference.tolerance.certificates import certify
 from kvreference.tolerance.declaration import Declaration
 from kvspec.numbers.schemes import Granularity
-from tests.optimized.certificates import t2_of_scaled_weights
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 FORMATS_OF = {"bf16": ("bf16", "e4m3", "int8", "int4"), "fp16": ("fp16", "e4m3", "int8", "int4"), "fp32": ("fp32",)}
@@ -236,11 +235,8 @@ def require_certified_rows(
             if len(wanted.keys) == 0:
                 assert (found[row, head] == 0).all() and np.isneginf(logs[row, head]), (row, head)
                 continue
-            if said.scaled:
-                seen = range(wanted.first, wanted.first + len(wanted.keys))
-                certificate = t2_of_scaled_weights(wanted, declaration, placed.value_scales(row, head, seen))
-            else:
-                certificate = certify(wanted, declaration)
+            seen = range(wanted.first, wanted.first + len(wanted.keys))
+            certificate = certify(wanted, declaration, placed.value_scales(row, head, seen) if said.scaled else None)
             low, high = certificate.interval(declaration.output)
             off = ~((low <= found[row, head]) & (found[row, head] <= high))
             assert not off.any(), f"row {row} head {head}: {found[row, head][off]} not in {low[off]}, {high[off]}"

@@ -141,6 +141,52 @@ def test_t2_is_far_tighter_than_t1_and_centred_on_the_emulation() -> None:
     assert certify(row, replace(KERNEL, kv_tile=None)).ambiguous == 0
 
 
+def quantized_row(seed: int, count: int = 300, sink: float | None = None) -> tuple[Row, np.ndarray]:
+    """A row whose values are int8 codes times a scale for each token, powers of ten apart; one scale is 0."""
+    rng = np.random.default_rng(seed)
+    scales = np.float32(10.0 ** rng.uniform(-3, 1, count))
+    scales[rng.integers(count)] = 0
+    codes = rng.integers(-128, 128, (count, 8))
+    row = replace(row_of(seed, count, 16), values=codes * scales[:, None].astype(np.float64), sink=sink)
+    return row, scales.astype(np.float64)
+
+
+def flash_over_codes(row: Row, scales: np.ndarray, tile: int) -> np.ndarray:
+    """A kernel in float32: each weight times the scale of its value, rounded to bf16, times the code; one part."""
+    codes = np.divide(row.values, scales[:, None], where=scales[:, None] > 0, out=np.zeros_like(row.values))
+    codes = np.rint(codes).astype(np.float32)
+    logits = row.keys.astype(np.float32) @ row.query.astype(np.float32) * np.float32(row.scale * np.log2(np.e))
+    top, mass, total = np.float32(-np.inf), np.float32(0), np.zeros(codes.shape[1], np.float32)
+    for start in range(0, len(codes), tile):
+        new = max(top, logits[start : start + tile].max())
+        weights, rescale = np.exp2(logits[start : start + tile] - new), np.exp2(np.float32(top - new))
+        stored = round_to((weights * scales[start : start + tile].astype(np.float32)).astype(np.float64), BF16)
+        total = total * rescale + stored.astype(np.float32) @ codes[start : start + tile]
+        mass, top = mass * rescale + weights.sum(dtype=np.float32), new
+    if row.sink is not None:
+        sink = np.float32(row.sink * np.log2(np.e))
+        last = max(top, sink)
+        total, mass = total * np.exp2(top - last), mass * np.exp2(top - last) + np.exp2(sink - last)
+    return np.asarray(total / mass, np.float64)
+
+
+@pytest.mark.parametrize("sink", [None, 0.5])
+def test_t2_knows_kernels_that_round_weights_times_scales(sink: float | None) -> None:
+    declared, told_nothing = Declaration(kv_tile=64), 0
+    for seed in range(30):
+        row, scales = quantized_row(seed, sink=sink)
+        output, certificate = flash_over_codes(row, scales, 64), t2(row, declared, scales)
+        assert (np.abs(output - certificate.output) <= certificate.tolerance).all()
+        told_nothing += not (np.abs(output - t2(row, declared).output) <= t2(row, declared).tolerance).all()
+        likeliest = np.argmax(np.abs(row.values).sum(axis=1) * np.exp(row.scale * (row.keys @ row.query)))
+        wrong = replace(row, values=np.where(np.arange(300)[:, None] == likeliest, 0, row.values))
+        assert not certificate.allows(round_to(flash_over_codes(wrong, scales, 64), BF16), "bf16")
+        assert certify(row, declared, scales).tolerance.tolist() == certificate.tolerance.tolist()
+    assert told_nothing > 20
+    with pytest.raises(ShapeError, match="value_scales has shape"):
+        t2(row, declared, scales[1:])
+
+
 def test_a_weight_at_a_tie_may_round_either_way() -> None:
     row = rounding_adversary(33)
     tie = replace(row, keys=row.keys * 0, values=row.values)

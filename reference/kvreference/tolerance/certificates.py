@@ -44,9 +44,11 @@ class Certificate:
         return bool(((output >= low) & (output <= high)).all())
 
 
-def certify(row: Row, declaration: Declaration) -> Certificate:
-    """T2 where the kernel declares its tile and rounds P, else T1."""
-    return t1(row, declaration) if declaration.kv_tile is None or declaration.p is None else t2(row, declaration)
+def certify(row: Row, declaration: Declaration, value_scales: Float | None = None) -> Certificate:
+    """T2 where the kernel declares its tile and rounds P, with the `value_scales` that it multiplied in; else T1."""
+    if declaration.kv_tile is None or declaration.p is None:
+        return t1(row, declaration)
+    return t2(row, declaration, value_scales)
 
 
 def t1(
@@ -86,29 +88,30 @@ def t1(
     return Certificate(output, (moved + rounded + flushed + partial) * SLACK)
 
 
-def t2(row: Row, declaration: Declaration) -> Certificate:
+def t2(row: Row, declaration: Declaration, value_scales: Float | None = None) -> Certificate:
     """The certificate for a kernel whose tile and splits are declared, around attention that rounds P as it does.
 
-    Raises `DeclarationError` where the tile or the format of P is not declared.
+    `value_scales` `[n]` are for a kernel that multiplies each P by the scale of its value before it rounds, and then
+    by the value's code. Raises `DeclarationError` where the tile or the format of P is not declared, `ShapeError`.
     """
     if declaration.p is None or declaration.kv_tile is None:
         raise DeclarationError("T2 needs the KV tile and the format to which P is rounded")
     if len(row.keys) == 0:
         return _nothing(row)
-    errors = exponents(row, declaration)
+    errors, scales = exponents(row, declaration), _positive(row, value_scales)
     values = _with_sink(row, row.values)
     weights, factor = np.exp(errors.z - errors.top), np.exp(errors.top - errors.z.max())
-    d = errors.logit + errors.top_error + errors.local
-    stored = round_to(weights, format_named(declaration.p))
-    either_way = _rounding_doubt(weights, stored, d, declaration.p)
+    d = errors.logit + errors.top_error + errors.local + (0.0 if value_scales is None else declaration.accumulation)
+    stored = round_to(weights * scales, format_named(declaration.p)) / scales
+    either_way = _rounding_doubt(weights, stored, d, declaration.p, scales)
     mass = (weights * factor).sum()
     p, a, doubt = weights * factor / mass, stored * factor / mass, either_way * factor / mass
     later = errors.later + errors.drift
     output, grown, least = a @ values, np.exp(later), p @ np.exp(-(d + later))
-    doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, np.ones_like(p)]), values)
+    doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, 1 / scales]), values)
     moved = _scaled_bound(later, a, p, values, output) + np.abs(output) * ((p * grown) @ np.expm1(d))
     moved = (moved + doubted) / least
-    noise = _noise(row, declaration, errors)
+    noise = _noise(row, declaration, errors, products=1 if value_scales is None else 2)
     rounded = noise * (size + np.abs(output) + moved) / (1 - noise)
     lost = (errors.rescales + 5) * TINY * grown.max() / (mass * least)
     flushed = lost * (reach + len(p) * np.abs(output))
@@ -117,16 +120,23 @@ def t2(row: Row, declaration: Declaration) -> Certificate:
     return Certificate(output, tolerance, int((either_way > 0).sum()))
 
 
+def _positive(row: Row, value_scales: Float | None) -> Float:
+    """A scale for each key, that of a sink 1; so is a scale of 0, all of whose values are 0."""
+    scales = np.ones(len(row.keys)) if value_scales is None else as_float("value_scales", value_scales)
+    check_shape("value_scales", scales, (len(row.keys),))
+    return np.append(np.where(scales == 0, 1.0, scales), np.ones(int(row.sink is not None)))
+
+
 def _average_bound(p: Float, d: Float, values: Float, output: Float, box: bool) -> Float:
     bound = box_bound(p, d, values, output) if box else mad_bound(p, d, values, output)
     # Below this the tanh bound cannot win: both are about d times a mean distance or half the range.
     return bound if d.max() < 2.0**-4 else np.minimum(bound, tanh_bound(d, values))
 
 
-def _rounding_doubt(weights: Float, stored: Float, d: Float, name: str) -> Float:
+def _rounding_doubt(weights: Float, stored: Float, d: Float, name: str, scales: Float) -> Float:
     """How far the kernel's rounded P may be from `stored`: rounding is monotone, so the ends of the interval tell."""
     target = format_named(name)
-    up, down = round_to(weights * np.exp(d), target), round_to(weights * np.exp(-d), target)
+    up, down = (round_to(weights * scales * np.exp(x), target) / scales for x in (d, -d))
     return np.maximum(up - stored, stored - down)
 
 
@@ -139,9 +149,10 @@ def _scaled_bound(later: Float, a: Float, p: Float, values: Float, output: Float
     return np.asarray(spread + (grown @ np.abs(a - p)) * np.abs(output), np.float64)
 
 
-def _noise(row: Row, declaration: Declaration, errors: Exponents) -> float:
+def _noise(row: Row, declaration: Declaration, errors: Exponents, products: int = 1) -> float:
     """Relative error of a chain of products, additions, rescales, merges and divisions; and of our own sums."""
-    chain = (declaration.h_pv or len(row.keys)) + errors.rescales + errors.parts + 5 + (row.sink is not None)
+    joined = errors.rescales + errors.parts + 4 + products + (row.sink is not None)
+    chain = (declaration.h_pv or len(row.keys)) + joined
     return gamma(chain, declaration.accumulation) + gamma(len(row.keys) + 8, OWN_UNIT)
 
 

@@ -23,8 +23,10 @@ from kvoptimized.static.sass import parsed
 from kvoptimized.static.table import Line, complaints, line, lines, summary
 
 CHECKED = {
+    "sm_80": ("decode bf16", "write int8 static"),
     "sm_90": ("decode bf16", "decode e4m3", "decode int8", "decode int4", "prefill bf16", "write int8", "copy bf16"),
-    "gfx942": ("write int4 static",),
+    "sm_100": ("decode e4m3", "write int4"),
+    "gfx942": ("decode bf16", "write int4 static"),
 }
 """What every run of the tests compiles; `make static` compiles the rest."""
 

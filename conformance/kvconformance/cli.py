@@ -17,7 +17,7 @@ from kvconformance import imposters as suite
 from kvconformance.adapters import BUILT_IN, load
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
-from kvconformance.report import Report, RuleReport, Verdict, kvspec_version
+from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
 from kvspec import SPEC_VERSION
@@ -234,7 +234,22 @@ def _show(report: Report) -> None:
         if line.verdict is not Verdict.NOT_CLAIMED:
             table.add_row(_coloured(line.verdict), line.rule.id, str(line.exercised), escape(line.why))
     console.print(table)
+    _seldom(report)
     _summary(report)
+
+
+def _seldom(report: Report) -> None:
+    """Which claimed rules a search says little about; one history says little about any."""
+    searched = {result.surface for result in report.results if result.examples > 1}
+    told = [
+        f"{each.rule.id} ({each.exercised} on the {each.surface.value})"
+        for each in report.seldom
+        if each.surface in searched
+    ]
+    if told:
+        console.print(
+            f"\nPut to the test fewer than {OFTEN} times: {', '.join(told)}. --examples tries more.", soft_wrap=True
+        )
 
 
 def _summary(report: Report) -> None:

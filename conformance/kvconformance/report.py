@@ -147,6 +147,19 @@ class RuleReport:
         }
 
 
+OFTEN = 100
+"""A claimed rule that was put to the test less often than this on a surface is named in the report."""
+
+
+@dataclass(frozen=True)
+class Seldom:
+    """A rule that binds the surface and was put to the test fewer than `OFTEN` times on it."""
+
+    surface: Surface
+    rule: Rule
+    exercised: int
+
+
 class Broken(AssertionError):
     """Raised by `Report.raise_if_broken`: the text holds every finding."""
 
@@ -175,6 +188,18 @@ class Report:
     def findings(self) -> tuple[Finding, ...]:
         """All findings, one for each rule."""
         return tuple(line.finding for line in self.rules if line.finding is not None)
+
+    @property
+    def seldom(self) -> tuple[Seldom, ...]:
+        """What this run says little about: rules, not broken, that a surface put to the test fewer than 100 times."""
+        broken = {line.rule for line in self.with_verdict(Verdict.BROKEN)}
+        return tuple(
+            Seldom(result.surface, rule, result.exercised.get(rule.id, 0))
+            for result in self.results
+            for rule in RULES.values()
+            if result.claims.get(rule.id, "") is None and rule not in broken and not result.fault
+            if result.exercised.get(rule.id, 0) < OFTEN
+        )
 
     @property
     def fault(self) -> str:
@@ -210,6 +235,9 @@ class Report:
             "examples": {result.surface.value: result.examples for result in self.results},
             "seconds": {result.surface.value: round(result.seconds, 2) for result in self.results},
             "incomplete": [result.surface.value for result in self.results if not result.complete],
+            "seldom": [
+                {"surface": each.surface.value, "id": each.rule.id, "exercised": each.exercised} for each in self.seldom
+            ],
             "fault": self.fault or None,
             "rules": [line.as_data() for line in self.rules],
         }

@@ -26,6 +26,7 @@ def test_a_clean_engine_returns_0_and_a_report(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     done = kvspec("check", "reference", "--examples", "150", "--seed", "7", "--json", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "Put to the test fewer than 100 times: " in done.stdout
     data = json.loads(path.read_text())
     assert {"engine", "engine_version", "kvspec_version", "spec_version", "seed", "rules"} <= set(data)
     assert data["engine"] == "reference" and data["seed"] == 7

@@ -21,6 +21,7 @@ from kvoptimized.refusals import (
     StrideError,
     require_dense,
     require_device,
+    require_disjoint,
     require_dtype,
     require_scales,
     require_shape,
@@ -120,6 +121,7 @@ class PagedKVCache:
             require_dense(name, tensor)
         require_device(self.keys.device, values=self.values, key_scales=self.key_scales, value_scales=self.value_scales)
         _require_alike("keys and values", self.keys, self.values)
+        require_disjoint("keys and values", self.keys, self.values)
         self._require_scales()
 
     def _require_scales(self) -> None:
@@ -145,6 +147,8 @@ class PagedKVCache:
         if self.key_scales.dim() != self.value_scales.dim():
             raise ScaleError("key_scales and value_scales have different granularities")
         _require_alike("key_scales and value_scales", self.key_scales, self.value_scales)
+        if self.dynamic:
+            require_disjoint("key_scales and value_scales", self.key_scales, self.value_scales)
 
     @classmethod
     def empty(

@@ -8,8 +8,9 @@ from kvoptimized.cache import PagedKVCache
 from kvoptimized.decoding import decode
 from kvoptimized.merging import merge
 from kvoptimized.operators import operator
-from kvoptimized.prefilling import ParameterError, attend, require_fit, require_parameters, require_rising, results
+from kvoptimized.prefilling import attend, require_fit, require_rising, results
 from kvoptimized.refusals import LengthError, require_device, require_dtype, require_rows, require_shape, require_tables
+from kvoptimized.requirements import DECODE_GROUP, ParameterError, require_heads, require_numbers, require_parameters
 
 
 def cascade(
@@ -87,6 +88,7 @@ def _fake(
     require_parameters(scale, None, softcap, 0)
     _require_prefix(cache, shared_table, shared_length)
     if decoding:
+        require_heads(query, cache, DECODE_GROUP)
         _require_decodes(query, block_tables, cache.block_size, shared_length)
     return results(query, partial=False)
 
@@ -118,15 +120,19 @@ def _cascade(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     cache = PagedKVCache.around(keys, values, key_scales, value_scales, format=format, layout=layout)
     require_fit(query, cache, block_tables, lengths, starts, sinks)
+    require_parameters(scale, None, softcap, 0)
     _require_prefix(cache, shared_table, shared_length)
     if decoding:
+        require_heads(query, cache, DECODE_GROUP)
         _require_decodes(query, block_tables, cache.block_size, shared_length)
     table = shared_table[None]
     length = shared_table.new_full((1,), shared_length)
     if checked:
         require_tables(table, length, cache.block_size, cache.num_blocks)
+        require_tables(block_tables, lengths, cache.block_size, cache.num_blocks, shared_length)
         require_rising(starts, len(query))
         require_behind(starts, lengths, shared_length)
+        require_numbers(cache, sinks)
         if decoding and starts.tolist() != list(range(len(query) + 1)):
             raise LengthError(f"starts {starts.tolist()} are not those of one row per request; set decoding to False")
     # All rows but padding, as if they were of one request.
@@ -146,7 +152,7 @@ def _cascade(
     if decoding:
         behind = block_tables[:, shared_length // cache.block_size :]
         own_lengths = lengths - shared_length
-        own = decode(query, cache, behind, own_lengths, scale=scale, softcap=softcap, sinks=sinks, checked=checked)
+        own = decode(query, cache, behind, own_lengths, scale=scale, softcap=softcap, sinks=sinks, checked=False)
     else:
         own = attend(
             query,
@@ -159,7 +165,7 @@ def _cascade(
             sinks=sinks,
             first_key=shared_length,
             partial=True,
-            checked=checked,
+            checked=False,
         )
     return merge(*shared, *own, dtype=query.dtype)
 

@@ -18,21 +18,21 @@ from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.kernels.decode import attend_parts
 from kvoptimized.kernels.reduce import merge_parts
 from kvoptimized.operators import operator
-from kvoptimized.prefilling import Arithmetic, ParameterError, require_parameters
-from kvoptimized.refusals import (
-    ShapeError,
-    StrideError,
-    require_device,
-    require_dtype,
-    require_rows,
-    require_shape,
-    require_tables,
+from kvoptimized.prefilling import Arithmetic
+from kvoptimized.refusals import require_tables
+from kvoptimized.requirements import (
+    DECODE_GROUP,
+    WIDEST,
+    ParameterError,
+    logit_factor,
+    require_heads,
+    require_numbers,
+    require_parameters,
+    require_plan,
+    require_query,
+    require_words,
 )
 
-WIDEST = 256
-"""The largest head dim: a wider row of fp32 sums does not fit the registers of a program."""
-LARGEST_GROUP = 64
-"""The most query heads per KV head, for the same reason."""
 CHUNK = 16
 """Parts that are merged at a time."""
 OVERHEAD = 0.04
@@ -50,7 +50,8 @@ class Plan:
     """How a decode is cut: parts of `split_tokens`, tiles of `tile` keys, both at absolute multiples.
 
     They decide roundings and the order of additions. `warps` and `stages` (of the software pipeline) do not decide
-    roundings. Raises `ParameterError` for a tile that is no power of two from 16 on, or parts that are no whole tiles.
+    roundings. Raises `ParameterError` for a tile that is no power of two from 16 on, parts that are no whole tiles,
+    and warps or stages that no launch has.
     """
 
     tile: int
@@ -63,6 +64,10 @@ class Plan:
             raise ParameterError(f"tile is {self.tile}, expected a power of two of at least 16")
         if self.split_tokens < self.tile or self.split_tokens % self.tile:
             raise ParameterError(f"split_tokens is {self.split_tokens}, expected a multiple of the tile, {self.tile}")
+        if self.warps not in (1, 2, 4, 8, 16, 32):
+            raise ParameterError(f"warps is {self.warps}, expected a power of two up to 32")
+        if self.stages < 1:
+            raise ParameterError(f"stages is {self.stages}, expected at least 1")
 
     def parts(self, tokens: int, window: int | None) -> int:
         """The most parts that a request of up to `tokens` tokens can see, and at least 1."""
@@ -144,7 +149,7 @@ def decode(
     `DtypeError`, `DeviceError`, `StrideError` and `ParameterError`; and where `checked`, which waits for a GPU,
     `LengthError`, `ShortTableError` and `BlockRangeError`.
     """
-    require_heads(query, cache)
+    require_heads(query, cache, DECODE_GROUP)
     chosen = plan or plan_for(cache, query.shape[1])
     output, lse = _decode(
         query,
@@ -228,6 +233,7 @@ def _decode(
     chosen = Plan(tile, split_tokens, warps, stages)
     if checked:
         require_tables(block_tables, lengths, cache.block_size, cache.num_blocks)
+        require_numbers(cache, sinks)
     output, lse = _results(query)
     if len(query):
         _launch(query, cache, block_tables, lengths, scale, window, softcap, sinks, chosen, output, lse)
@@ -274,7 +280,7 @@ def _launch(
         lse,
         partial,
         partial_lse,
-        scale * _LOG2E if softcap is None else 2 * scale * _LOG2E / softcap,
+        logit_factor(scale, softcap),
         0.0 if softcap is None else softcap * _LOG2E,
         window or 0,
         query.stride(0),
@@ -345,18 +351,6 @@ def words(storage: torch.Tensor, format: str) -> torch.Tensor:
     return storage if FORMATS[format].scheme is None else storage.view(torch.int16)
 
 
-def require_heads(query: torch.Tensor, cache: PagedKVCache) -> None:
-    """Raise `ShapeError` unless `query` is `[batch, heads, head_dim]`, with whole groups that a program holds."""
-    require_shape("query", query, (None, None, cache.head_dim))
-    heads = query.shape[1]
-    if heads < 1 or heads % cache.kv_heads:
-        raise ShapeError(f"query has {heads} heads, expected a positive multiple of the {cache.kv_heads} KV heads")
-    if heads > LARGEST_GROUP * cache.kv_heads:
-        raise ShapeError(
-            f"query has {heads} heads for {cache.kv_heads} KV heads, decode takes up to {LARGEST_GROUP} for each"
-        )
-
-
 def require_fit(
     query: torch.Tensor,
     cache: PagedKVCache,
@@ -365,36 +359,9 @@ def require_fit(
     sinks: torch.Tensor | None,
 ) -> None:
     """What the host knows without looking at values."""
-    require_device(cache.device, query=query, block_tables=block_tables, lengths=lengths, sinks=sinks)
-    require_heads(query, cache)
-    require_rows("query", query)
-    stored = FORMATS[cache.format]
-    require_dtype("query", query, *((stored.storage,) if stored.scheme is None else (torch.bfloat16, torch.float16)))
-    if cache.head_dim > WIDEST:
-        raise ShapeError(f"the head dim is {cache.head_dim}, attention takes up to {WIDEST}")
-    if stored.scheme is not None:
-        _require_words(cache)
-    require_shape("block_tables", block_tables, (query.shape[0], None))
-    require_shape("lengths", lengths, (query.shape[0],))
-    for name, tensor in (("block_tables", block_tables), ("lengths", lengths)):
-        require_dtype(name, tensor, torch.int32)
-        require_rows(name, tensor)
-    if sinks is not None:
-        require_shape("sinks", sinks, (query.shape[1],))
-        require_dtype("sinks", sinks, torch.float32)
-        require_rows("sinks", sinks)
-
-
-def _require_words(cache: PagedKVCache) -> None:
-    """Raise unless every row of codes is a whole number of aligned 16-bit words."""
-    if cache.width % 2:
-        raise ShapeError(
-            f"rows of {cache.format} with a head dim of {cache.head_dim} are {cache.width} bytes; decode reads two at "
-            "a time, pad the head dim"
-        )
-    for name, tensor in (("keys", cache.keys), ("values", cache.values)):
-        if any(stride % 2 for stride in cache.strides) or tensor.storage_offset() % 2:
-            raise StrideError(f"{name} have strides {cache.strides}, decode reads two bytes at a time; align rows to 2")
+    require_query(query, cache, sinks, DECODE_GROUP)
+    require_words(cache)
+    require_plan(cache, len(query), block_tables=block_tables, lengths=lengths)
 
 
 def _power_of_two(size: int) -> int:

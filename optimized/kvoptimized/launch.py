@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import torch
+import triton
 from triton import knobs
 from triton.backends.amd.compiler import HIPOptions
 from triton.backends.nvidia.compiler import CUDAOptions
@@ -116,5 +120,12 @@ def _warn_once() -> None:
     warnings.warn(
         "kernels run in the Triton interpreter because the tensors are on the CPU: right, but slow",
         InterpretedWarning,
-        stacklevel=4,
+        stacklevel=_outside(),
     )
+
+
+def _outside() -> int:
+    """How many frames up the caller of these kernels is: neither ours, nor of torch or Triton."""
+    ours = tuple(str(Path(package).parent) for package in (__file__, torch.__file__, triton.__file__))
+    frames = (frame for frame, _ in traceback.walk_stack(sys._getframe(1)))
+    return next((level for level, frame in enumerate(frames, 1) if not frame.f_code.co_filename.startswith(ours)), 1)

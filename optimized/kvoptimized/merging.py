@@ -6,7 +6,7 @@ import torch
 
 from kvoptimized.kernels.merge import merge_states
 from kvoptimized.operators import operator
-from kvoptimized.refusals import StrideError, require_device, require_dtype, require_shape
+from kvoptimized.refusals import ShapeError, StrideError, require_device, require_dtype, require_shape
 
 ELEMENTS = 4096
 """Elements of a program's tile, whatever the batch."""
@@ -86,6 +86,8 @@ def _require_fit(
     dtype: torch.dtype | None,
 ) -> None:
     require_shape("output_a", output_a, (None, None, None))
+    if output_a.shape[-1] < 1:
+        raise ShapeError("output_a has a head dim of 0, a state has at least one channel")
     require_dtype("output_a", output_a, *DTYPES)
     require_shape("output_b", output_b, tuple(output_a.shape))
     require_dtype("output_b", output_b, output_a.dtype)

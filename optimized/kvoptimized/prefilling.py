@@ -17,30 +17,25 @@ import triton.language as tl
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.kernels.prefill import attend_chunks
 from kvoptimized.operators import operator
-from kvoptimized.refusals import (
-    DtypeError,
-    LengthError,
-    Refused,
-    ShapeError,
-    require_device,
-    require_dtype,
-    require_rows,
-    require_shape,
-    require_tables,
+from kvoptimized.refusals import DtypeError, LengthError, require_shape, require_tables
+from kvoptimized.requirements import (
+    PREFILL_GROUP,
+    WIDEST,
+    logit_factor,
+    per_word,
+    require_numbers,
+    require_parameters,
+    require_plan,
+    require_query,
+    require_words,
 )
 
-WIDEST = 256
-"""The largest head dim: a wider row of fp32 sums does not fit the registers of a program."""
 _NAMES: Mapping[torch.dtype, str] = MappingProxyType(
     {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
 )
 _TRITON = MappingProxyType({"fp32": tl.float32, "bf16": tl.bfloat16, "fp16": tl.float16})
 DATACENTRE = range(90, 120)
 """Architectures of NVIDIA whose matrix units read operands from shared memory: a program holds twice the rows."""
-
-
-class ParameterError(Refused):
-    """A scale, window, softcap or shared length that no attention has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +247,7 @@ def _prefill(
     if checked:
         require_tables(block_tables, lengths, cache.block_size, cache.num_blocks)
         require_rising(starts, len(query))
+        require_numbers(cache, sinks)
     output, lse = results(query, partial)
     if len(query):
         bounds = (causal, window, first_key)
@@ -302,7 +298,7 @@ def _launch(
         requests,
         first_key,
         window or 0,
-        scale * math.log2(math.e) * (1.0 if softcap is None else 2.0 / softcap),
+        logit_factor(scale, softcap),
         0.0 if softcap is None else softcap * math.log2(math.e),
         *query.stride()[:2],
         *strides,
@@ -331,12 +327,6 @@ def _launch(
     )
 
 
-def per_word(format: str) -> int:
-    """Elements of a word as the kernel loads it: 16 bits of a quantized format, one element of another."""
-    stored = FORMATS[format]
-    return 1 if stored.scheme is None else 2 * stored.per_byte
-
-
 def require_fit(
     query: torch.Tensor,
     cache: PagedKVCache,
@@ -346,43 +336,10 @@ def require_fit(
     sinks: torch.Tensor | None,
 ) -> None:
     """What the host knows without looking at values."""
-    require_device(cache.device, query=query, block_tables=block_tables, lengths=lengths, starts=starts, sinks=sinks)
-    require_shape("query", query, (None, None, cache.head_dim))
-    require_rows("query", query)
-    stored = FORMATS[cache.format]
-    require_dtype("query", query, *((stored.storage,) if stored.scheme is None else (torch.bfloat16, torch.float16)))
-    heads = query.shape[1]
-    if heads < 1 or heads % cache.kv_heads:
-        raise ShapeError(f"query has {heads} heads, expected a positive multiple of the {cache.kv_heads} KV heads")
-    if cache.head_dim > WIDEST:
-        raise ShapeError(f"the head dim is {cache.head_dim}, attention takes up to {WIDEST}")
-    if cache.head_dim % per_word(cache.format):
-        raise ShapeError(
-            f"the head dim is {cache.head_dim}, {cache.format} is read in words of {per_word(cache.format)} elements"
-        )
+    require_query(query, cache, sinks, PREFILL_GROUP)
+    require_words(cache)
     require_shape("block_tables", block_tables, (None, None))
-    requests = block_tables.shape[0]
-    require_shape("lengths", lengths, (requests,))
-    require_shape("starts", starts, (requests + 1,))
-    for name, tensor in (("block_tables", block_tables), ("lengths", lengths), ("starts", starts)):
-        require_dtype(name, tensor, torch.int32)
-        require_rows(name, tensor)
-    if sinks is not None:
-        require_shape("sinks", sinks, (heads,))
-        require_dtype("sinks", sinks, torch.float32)
-        require_rows("sinks", sinks)
-
-
-def require_parameters(scale: float, window: int | None, softcap: float | None, first_key: int) -> None:
-    """Raise `ParameterError` for numbers that no attention has."""
-    if not math.isfinite(scale):
-        raise ParameterError(f"scale is {scale}, expected a finite number")
-    if window is not None and window < 1:
-        raise ParameterError(f"window is {window}; it counts the query's own position, so it is at least 1")
-    if softcap is not None and not 0 < softcap < math.inf:
-        raise ParameterError(f"softcap is {softcap}, expected a positive finite number, or None for no cap")
-    if first_key < 0:
-        raise ParameterError(f"first_key is {first_key}, positions begin at 0")
+    require_plan(cache, len(block_tables), block_tables=block_tables, lengths=lengths, starts=starts)
 
 
 def require_rising(starts: torch.Tensor, rows: int) -> None:

@@ -8,6 +8,7 @@ with `checked=False` by a caller that has checked its plan on the host already.
 from __future__ import annotations
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 
 class Refused(ValueError):
@@ -99,9 +100,38 @@ def require_contiguous(name: str, tensor: torch.Tensor) -> None:
 
 
 def require_dense(name: str, tensor: torch.Tensor) -> None:
-    """Raise `StrideError` unless each `tensor[i]` is one dense run of memory; the stride of the first axis is free."""
-    if tensor.numel() and not tensor[0].is_contiguous():
+    """Raise `StrideError` unless each `tensor[i]` is one dense run of memory, and no two of them overlap.
+
+    The stride of the first axis is otherwise free.
+    """
+    if not tensor.numel():
+        return
+    block = tensor[0]
+    if not block.is_contiguous():
         raise StrideError(f"blocks of {name} have strides {list(tensor.stride())[1:]}, which are not dense")
+    if len(tensor) > 1 and tensor.stride(0) < block.numel():
+        raise StrideError(
+            f"blocks of {name} are {tensor.stride(0)} elements apart and have {block.numel()}: they overlap"
+        )
+
+
+def require_disjoint(what: str, one: torch.Tensor, other: torch.Tensor) -> None:
+    """Raise `StrideError` if a block of `one` shares memory with a block of `other`; shapes and strides are equal."""
+    if not one.numel() or one.untyped_storage()._cdata != other.untyped_storage()._cdata:
+        return
+    size, blocks = one[0].numel(), len(one)
+    apart = int(other.storage_offset()) - int(one.storage_offset())
+    stride = int(one.stride(0)) if blocks > 1 else 1
+    nearest = min(max(-apart // stride, -blocks + 1), blocks - 1)
+    if any(abs(apart + k * stride) < size for k in (nearest, min(nearest + 1, blocks - 1))):
+        raise StrideError(f"{what} lie in the same memory; give each its own")
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    """The address of the first element; that within its storage where there is no memory."""
+    if isinstance(tensor, FakeTensor):
+        return int(tensor.storage_offset()) * int(tensor.element_size())
+    return int(tensor.data_ptr())
 
 
 def require_slots(slots: torch.Tensor, num_slots: int) -> None:
@@ -147,11 +177,16 @@ def require_copies(pairs: torch.Tensor, num_blocks: int) -> None:
 
 
 def require_tables(
-    block_tables: torch.Tensor, lengths: torch.Tensor, block_size: int, num_blocks: int | None = None
+    block_tables: torch.Tensor,
+    lengths: torch.Tensor,
+    block_size: int,
+    num_blocks: int | None = None,
+    first_key: int = 0,
 ) -> None:
     """Raise unless each row of `block_tables` `[requests, max_blocks]` covers its length with blocks of the cache.
 
-    Entries beyond the length may hold anything. `num_blocks` None leaves the upper end of ids unchecked.
+    Entries beyond the length, and those of blocks before position `first_key`, may hold anything. `num_blocks` None
+    leaves the upper end of ids unchecked.
     """
     if bool((lengths < 0).any()):
         request = int((lengths < 0).nonzero()[0, 0])
@@ -164,7 +199,7 @@ def require_tables(
             f"{block_size} covers {capacity}; widen block_tables"
         )
     columns = torch.arange(block_tables.shape[1], device=block_tables.device)
-    used = columns[None, :] * block_size < lengths[:, None]
+    used = (columns[None, :] * block_size < lengths[:, None]) & (columns[None, :] >= first_key // block_size)
     wrong = used & (block_tables < 0)
     if num_blocks is not None:
         wrong |= used & (block_tables >= num_blocks)

@@ -15,8 +15,9 @@ from kvconformance.attention.certified import Parts, merged
 from kvoptimized.cascade import cascade
 from kvoptimized.decoding import arithmetic as decode_arithmetic
 from kvoptimized.decoding import decode
-from kvoptimized.prefilling import ParameterError, arithmetic, attend, prefill
+from kvoptimized.prefilling import arithmetic, attend, prefill
 from kvoptimized.refusals import BlockRangeError, DtypeError, LengthError, ShapeError, ShortTableError
+from kvoptimized.requirements import ParameterError
 from kvreference.attention import Row
 from tests.optimized.attending import DTYPES, LSE_ERROR, Placed, Scenario, declaration_of, place, require_certified_rows
 from tests.optimized.test_prefill import bits, few

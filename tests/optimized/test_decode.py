@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kvoptimized.cache import FORMATS, LAYOUTS, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.decoding import CHUNK, OVERHEAD, Plan, arithmetic, decode, plan_for
 from kvoptimized.interpreter import memory_checked
-from kvoptimized.prefilling import ParameterError
 from kvoptimized.refusals import DtypeError, LengthError, Refused, ShapeError, ShortTableError, StrideError
+from kvoptimized.requirements import ParameterError
 from tests.optimized.attending import BLOCK_SIZES, DTYPES, HEAD_DIMS, Placed, Scenario, place, require_certified
 
 few = settings(max_examples=max(20, settings.default.max_examples // 6))

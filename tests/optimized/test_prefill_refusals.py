@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from kvoptimized.kernels.prefill import attend_chunks
-from kvoptimized.prefilling import ParameterError, arithmetic, attend, prefill
+from kvoptimized.prefilling import arithmetic, attend, prefill
 from kvoptimized.refusals import (
     BlockRangeError,
     DeviceError,
@@ -20,6 +20,7 @@ from kvoptimized.refusals import (
     ShortTableError,
     StrideError,
 )
+from kvoptimized.requirements import ParameterError
 from tests.optimized.attending import Placed, Scenario, place
 
 Change = Callable[[Placed], Placed]

@@ -98,7 +98,7 @@ def attend_chunks(  # noqa: PLR0915 - one program: which rows, which keys, the l
     row = (begin + local).to(tl.int64)
     channel = channels_of(FORMAT, HEAD_DIM, CHANNELS)
     element = real[:, None] & (channel < HEAD_DIM)[None, :]
-    source = QUERY + (row * query_row_stride + head * query_head_stride)[:, None] + channel[None, :]
+    source = QUERY + (row * query_row_stride + head.to(tl.int64) * query_head_stride)[:, None] + channel[None, :]
     query = tl.load(source, mask=element, other=0.0)
     oldest = lead + tl.maximum(first, 0)
     newest = lead + tl.minimum(first + POSITIONS, count) - 1

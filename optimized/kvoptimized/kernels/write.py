@@ -43,7 +43,7 @@ def write_rows(
 ):
     """Grid `(cdiv(tokens, TOKENS), cdiv(KV_HEADS, HEADS))`; WIDTH is the stored width, half the head dim for int4."""
     token = tl.program_id(0).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)
-    head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
+    head = (tl.program_id(1) * HEADS + tl.arange(0, HEADS)).to(tl.int64)
     slot = tl.load(SLOTS + token, mask=token < tokens, other=-1)
     valid = slot >= 0
     slot = tl.where(valid, slot, 0)

@@ -16,6 +16,8 @@ from kvoptimized.static.registry import Specialisation, is_amd
 HEADS, KV_HEADS, HEAD_DIM, BLOCK_SIZE = 32, 8, 128, 16
 MATRIX = {"sm_80": "HMMA", "sm_90": "HGMMA", "sm_100": "UTCHMMA", "gfx942": "MFMA"}
 BLOCKS, COLUMNS, ROWS = 8, 512, 64
+WIDE = ("sm_90", "sm_100")
+"""Where all keys and values of an iteration are claimed to come in 128-bit loads; on sm_80 half of 8-bit codes count."""
 
 
 def specialisations() -> Iterator[Specialisation]:
@@ -60,9 +62,16 @@ def _prefill(
 
     tiles = {target: tiling(head_dim, heads // KV_HEADS, target, format) for target in MATRIX}
     found = recorded(launch)[0].specialised(name, matrix=MATRIX)
+    whole = head_dim & (head_dim - 1) == 0
     for target, tile in tiles.items():
         rows = {"ROWS": tile.rows, "PTX": not is_amd(target)}
-        yield replace(found, targets=(target,), constants={**found.constants, **rows}, options=_options(found, tile))
+        yield replace(
+            found,
+            targets=(target,),
+            constants={**found.constants, **rows},
+            options=_options(found, tile),
+            wide_bytes=2 * tile.keys * cache.width * cache.keys.element_size() if whole and target in WIDE else 0,
+        )
 
 
 def _options(found: Specialisation, tile: Tiling) -> dict[str, Any]:

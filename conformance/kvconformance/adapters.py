@@ -9,6 +9,7 @@ from typing import Any
 
 from kvconformance.attention.surface import AttentionCapabilities
 from kvconformance.surfaces import REQUIRED, Engine, Factory
+from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.rules import RULES
 from kvspec.vocabulary import Capabilities, Surface, World
 
@@ -17,6 +18,7 @@ BUILT_IN: dict[str, str] = {
     "contiguous": "kvconformance.engines.reference:contiguous",
     "transformers": "kvconformance.engines.transformers:engine",
     "vllm": "kvconformance.engines.vllm:engine",
+    "sglang": "kvconformance.engines.sglang:engine",
     "mini-infer": "kvconformance.engines.mini_infer:engine",
     "gguf": "kvconformance.engines.gguf:engine",
     "ml-dtypes": "kvconformance.engines.ml_dtypes:engine",
@@ -24,6 +26,10 @@ BUILT_IN: dict[str, str] = {
     "quantized-cache": "kvconformance.engines.quantized_cache:engine",
     "hqq": "kvconformance.engines.hqq:engine",
     "torch-sdpa": "kvconformance.engines.torch_sdpa:engine",
+    "smol-vllm": "kvconformance.engines.smol_vllm:engine",
+    "kvstream": "kvconformance.engines.kvstream:engine",
+    "bllm": "kvconformance.engines.bllm:engine",
+    "lmcache": "kvconformance.engines.lmcache:engine",
     "kvoptimized": "kvconformance.engines.kvoptimized:engine",
 }
 """Name, and where a function stands that builds the `Engine`."""
@@ -127,6 +133,8 @@ def _require_adapter(surface: Surface, factory: object) -> None:
         raise NotAnAdapter(f"{what} declares no capabilities; add `capabilities = Capabilities(...)` from kvspec")
     if surface is Surface.ATTENTION and not isinstance(declared, AttentionCapabilities):
         raise NotAnAdapter(f"{what} declares {type(declared).__name__}; a kernel declares AttentionCapabilities(...)")
+    if surface is Surface.GROUPS and not isinstance(declared, GroupsCapabilities):
+        raise NotAnAdapter(f"{what} declares {type(declared).__name__}; groups declare GroupsCapabilities(...)")
     fails = "failed" if surface is Surface.POOL else "fail"
     for able, method in (("forks", "fork"), ("resets", "reset"), ("fails", fails)):
         if getattr(declared, able) and not hasattr(factory, method):

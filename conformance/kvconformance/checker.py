@@ -7,9 +7,11 @@ from typing import Any
 
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.groups.state import State as GroupsState
 from kvspec.rules import Rule
 from kvspec.state import State, initial
 from kvspec.transition import advance
+from kvspec.tree.state import TreeState
 from kvspec.violation import HarnessFault, Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, World
 
@@ -31,6 +33,8 @@ class Checker:
         self.tally = tally or Tally()
         self.state: State = initial(world, capabilities)
         self.events: list[object] = []
+        self.groups: GroupsState | None = None
+        self.tree: TreeState | None = None
 
     def note(self, operation: object) -> None:
         """An operation begins; the events that follow are its effect."""
@@ -57,6 +61,7 @@ class Observer:
         self._keyed = getattr(engine, "keyed_blocks", None)
         self._queues = getattr(engine, "queues", None)
         self._counters = getattr(engine, "counters", None)
+        self._events = getattr(engine, "take_events", None)
 
     def observe(self) -> ev.Observe:
         """What the engine says now."""
@@ -70,6 +75,7 @@ class Observer:
             waiting=waiting,
             running=running,
             counters=self._counters() if self._counters else None,
+            published=tuple(self._events()) if self._events else None,
         )
 
 
@@ -98,6 +104,7 @@ class Guarded:
 
 STEPPER_RAISES = rules.PROGRESS_OR_REJECT
 POOL_RAISES = rules.FIT_AGREES_WITH_ALLOCATE
+TREE_RAISES = rules.FIT_AGREES_WITH_ALLOCATE
 GENERATOR_RAISES = rules.PROGRESS_OR_REJECT
 ATTENTION_RAISES = rules.DECLARED_TOLERANCE
 QUANTIZER_RAISES = rules.HALF_STEP

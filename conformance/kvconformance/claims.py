@@ -26,6 +26,7 @@ _NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
     rules.SCALE_TRAVELS: ("keeps nothing: no blocks and no sequences", _keeps),
     rules.COMMUTES: ("keeps nothing: no blocks and no sequences", _keeps),
     rules.ONE_SCALE: ("shows neither codes nor scales", lambda c: getattr(c, "shows", True)),
+    rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: any("draft" in text for text in getattr(c, "layouts", ()))),
     rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", _overlaps),
 }
 _NEEDS_CACHING = (
@@ -36,11 +37,15 @@ _NEEDS_CACHING = (
     rules.FRESH_HIT,
     rules.CONTIGUOUS_CHAIN,
     rules.ONE_TOKEN_LEFT,
+    rules.MIRROR_EQUALS_INDEX,
 )
 _NEEDS_METHOD = {
     (rules.COUNTERS, Surface.POOL): "counters",
     (rules.COUNTERS, Surface.STEPPER): "counters",
     (rules.REPRODUCIBLE_KEY, Surface.POOL): "block_keys",
+    (rules.MIRROR_EQUALS_INDEX, Surface.POOL): "take_events",
+    (rules.MIRROR_EQUALS_INDEX, Surface.STEPPER): "take_events",
+    (rules.MIRROR_EQUALS_INDEX, Surface.TREE): "take_events",
     (rules.FAILURE_IS_ATOMIC, Surface.STEPPER): "fork",
 }
 

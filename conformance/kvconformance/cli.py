@@ -15,11 +15,14 @@ from rich.table import Table
 
 from kvconformance import imposters as suite
 from kvconformance.adapters import BUILT_IN, load
+from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
+from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
+from kvconformance.traces import commands as traces
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
 from kvspec.vocabulary import Surface
@@ -77,7 +80,8 @@ def check(
         str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
     ],
     surface: Annotated[
-        list[str] | None, typer.Option(help="Check only this surface: pool, stepper, generator, quantizer, attention.")
+        list[str] | None,
+        typer.Option(help="Check only this surface: pool, stepper, groups, tree, generator, quantizer, attention."),
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
     examples: Annotated[
@@ -87,7 +91,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Where the search begins; the same seed gives the same search.")] = 0,
     profile: Annotated[
         list[str] | None,
-        typer.Option(help="Demand a profile that the engine need not declare: fcfs, lru, decode-first."),
+        typer.Option(help="Demand a profile that the engine need not declare: fcfs, lru, decode-first, longest-hit."),
     ] = None,
     history: Annotated[str | None, typer.Option(help="Judge one history, as printed by a finding, and stop.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
@@ -182,6 +186,13 @@ def imposters(
     if json is not None:
         _write(json, suite.to_json(kills))
     raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
+
+
+app.command()(explore)
+app.command()(prove)
+
+
+traces.register(app)
 
 
 class Watch:

@@ -111,6 +111,46 @@ class Lookup(Operation, frozen=True, tag=True, omit_defaults=True):
     adapter: str | None = None
 
 
+class Prefix(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Tree: something is done with a prefix; not an operation by itself."""
+
+    prompt: tuple[int, ...]
+    salt: str | None = None
+    adapter: str | None = None
+    adapter_version: int = 0
+    weights: int = 0
+
+    def parts(self) -> KeyParts:
+        """The key parts besides the tokens."""
+        return KeyParts(self.salt, self.adapter, self.adapter_version, self.weights)
+
+
+class Match(Prefix, frozen=True, tag=True, omit_defaults=True):
+    """Tree: a prefix is looked up."""
+
+
+class Insert(Prefix, frozen=True, tag=True, omit_defaults=True):
+    """Tree: the whole pages of a prefix are cached."""
+
+
+class Lock(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Tree: what a lookup found is going to be used."""
+
+    which: int = 0
+
+
+class Unlock(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Tree: the operation that used a prefix is over."""
+
+    which: int = 0
+
+
+class Evict(Operation, frozen=True, tag=True, omit_defaults=True):
+    """Tree: room is wanted for so many tokens."""
+
+    count: int = 1
+
+
 class Generate(Operation, frozen=True, tag=True, omit_defaults=True):
     """Generator: prompts are served together, each with the same number of new tokens."""
 
@@ -253,6 +293,11 @@ AnyOperation = (
     | Free
     | FreeAgain
     | Lookup
+    | Match
+    | Insert
+    | Lock
+    | Unlock
+    | Evict
     | Generate
     | Encode
     | EncodeFixed
@@ -337,4 +382,4 @@ def _require_small_values(number: int, operation: Operation) -> None:
 def _prompts(operation: Operation) -> tuple[tuple[int, ...], ...]:
     if isinstance(operation, Generate):
         return operation.prompts
-    return (operation.prompt,) if isinstance(operation, Add | Lookup) else ()
+    return (operation.prompt,) if isinstance(operation, Add | Lookup | Prefix) else ()

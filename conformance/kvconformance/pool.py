@@ -147,7 +147,8 @@ class PoolDriver:
         count = self.pending.pop(id, 0)
         if count:
             live = self.checker.state.requests[id]
-            live.ran = False
+            if live.ran:
+                self.checker.feed(ev.EndStep())
             self.checker.feed(ev.Compute(id, live.computed, count, tuple(live.table)))
             self.call(f"computing {id}", self.engine.computed, id, live.computed)
             self.merge_duplicates()

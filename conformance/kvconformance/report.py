@@ -217,6 +217,16 @@ class Report:
         """The rules with this verdict."""
         return tuple(line for line in self.rules if line.verdict is verdict)
 
+    def verdicts(self) -> dict[str, dict[str, int]]:
+        """How many rules have each verdict, surface by surface; those that do not bind a surface are left out."""
+        told = {}
+        for result in self.results:
+            lines = [
+                _line((result,), rule).verdict for rule in RULES.values() if result.claims.get(rule.id, "") is None
+            ]
+            told[result.surface.value] = {v.value: lines.count(v) for v in Verdict if v in lines}
+        return told
+
     def raise_if_broken(self) -> None:
         """For a test in somebody's CI: raise with the whole story if a rule is broken."""
         if self.fault:
@@ -233,6 +243,7 @@ class Report:
             "spec_version": self.spec_version,
             "seed": self.seed,
             "examples": {result.surface.value: result.examples for result in self.results},
+            "verdicts": self.verdicts(),
             "seconds": {result.surface.value: round(result.seconds, 2) for result in self.results},
             "incomplete": [result.surface.value for result in self.results if not result.complete],
             "seldom": [

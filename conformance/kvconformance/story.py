@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from kvconformance.checker import Said
+from kvconformance.groups import story as groups
 from kvconformance.history import History, Operation
+from kvconformance.tree import story as tree
 from kvconformance.trial import Trial
 from kvspec import events as ev
+from kvspec.published import BlockRemoved, BlockStored, Published
 from kvspec.state import State
 from kvspec.vocabulary import KeyParts, RequestId
 
@@ -21,24 +24,27 @@ def world_line(history: History, stepper: bool) -> str:
     if stepper:
         parts += [f"budget {history.token_budget}", f"at most {history.max_running} running", history.policy]
         parts += [f"preemption by {history.preemption}"] if history.preemption != "recompute" else []
+    if "groups" in history.options:
+        parts = groups.world_told(history.num_blocks, history.options)
     parts += [] if history.caching else ["no prefix cache"]
-    parts += [f"{key}={value}" for key, value in history.options.items()]
+    parts += [f"{key}={value}" for key, value in history.options.items() if "groups" not in history.options]
     return ", ".join(parts)
 
 
 def steps(trial: Trial) -> list[str]:
     """The operations, numbered, each with what the engine did."""
     lines: list[str] = []
+    verbs = _VERBS if trial.checker.groups is None else groups.VERBS
     number = 0
     for operation, effects in _grouped(trial.checker.events):
-        said = [text for event in effects if (text := _tell(event, trial.history.block_size))]
+        said = [text for event in effects if (text := tell(event, trial.history.block_size))]
         if not said and effects:
             said = ["(nothing)"]
         if not said:
             continue
         number += 1
         verb = type(operation).__name__.lower() if isinstance(operation, Operation) else str(operation)
-        lines += _folded(f"{number:3}  {_VERBS.get(verb, verb):<9} ", said)
+        lines += _folded(f"{number:3}  {verbs.get(verb, verb):<9} ", said)
     return lines
 
 
@@ -67,7 +73,15 @@ def ghost(trial: Trial) -> list[str]:
     """The block table of the request in question, and what each of its blocks holds."""
     if trial.violation is None:
         return []
-    facts, state = trial.violation.facts, trial.checker.state
+    if trial.checker.tree is not None:
+        return tree.ghost(trial.checker.tree)
+    if trial.checker.groups is not None:
+        return groups.ghost(trial.checker.groups, trial.violation)
+    return memory(trial.checker.state, trial.violation.facts)
+
+
+def memory(state: State, facts: Mapping[str, object]) -> list[str]:
+    """The block table of the request among the facts of a violation, and what its blocks hold."""
     lines = []
     request = facts.get("request")
     live = state.requests.get(RequestId(str(request))) if request is not None else None
@@ -143,7 +157,8 @@ def _grouped(events: Iterable[object]) -> list[tuple[object, list[ev.Event]]]:
     return groups
 
 
-def _tell(event: object, block_size: int) -> str:
+def tell(event: object, block_size: int) -> str:
+    """One event in words; empty for one that is no effect of its own."""
     teller = _TELL.get(type(event))
     return teller(event, block_size) if teller else ""
 
@@ -175,9 +190,22 @@ def _compute(event: ev.Compute, size: int) -> str:
     return told
 
 
+def _published(messages: Iterable[Published]) -> str:
+    """The messages to subscribers in one line; they are no effects by themselves, so none is empty."""
+    told = []
+    for message in messages:
+        if isinstance(message, BlockStored):
+            told.append(f"stored ({tokens_text(message.tokens)})" + _parts(message.parts))
+        else:
+            told.append(f"removed {len(message.keys)}" if isinstance(message, BlockRemoved) else "all cleared")
+    return f"published: {', '.join(told)}" if told else ""
+
+
 _VERBS = {"begin": "dispatch", "end": "complete", "freeagain": "free2", "commit": "compute"}
 
 _TELL: dict[type, Callable[[Any, int], str]] = {
+    **groups.TELL,
+    **tree.TELL,
     Said: lambda e, _: str(e.text),
     ev.Add: lambda e, _: (
         f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
@@ -204,4 +232,5 @@ _TELL: dict[type, Callable[[Any, int], str]] = {
     ev.ReleaseAgain: lambda e, _: f"{e.request} is released a second time",
     ev.Reset: lambda e, _: f"the cache is reset: {'done' if e.accepted else 'refused'}",
     ev.FailStep: lambda e, _: "the step fails",
+    ev.Observe: lambda e, _: _published(e.published or ()),
 }

@@ -21,8 +21,11 @@ from hypothesis import strategies as st
 from kvconformance import history as h
 from kvconformance.attention.recipes import attention_histories
 from kvconformance.attention.surface import AttentionCapabilities
+from kvconformance.groups.strategies import group_histories
 from kvconformance.quantizer.strategies import quantizer_histories
 from kvconformance.quantizer.surface import QuantizerCapabilities
+from kvconformance.tree.strategies import tree_phrases
+from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.vocabulary import Capabilities, Surface
 
 WIDE = 256
@@ -44,6 +47,8 @@ def histories(surface: Surface, capabilities: Capabilities) -> st.SearchStrategy
     """Histories for one surface of an engine with these capabilities."""
     if isinstance(capabilities, QuantizerCapabilities):
         return quantizer_histories(capabilities)
+    if isinstance(capabilities, GroupsCapabilities):
+        return group_histories(capabilities)
     if isinstance(capabilities, AttentionCapabilities):
         return attention_histories(capabilities)
     known = themes(capabilities)
@@ -149,6 +154,8 @@ def programs(phrase: st.SearchStrategy[Phrase]) -> st.SearchStrategy[tuple[Any, 
 
 def phrases(surface: Surface, capabilities: Capabilities, block_size: int, theme: Theme) -> st.SearchStrategy[Phrase]:
     """Operations that belong together: a request with what follows it, or something that happens to those there."""
+    if surface is Surface.TREE:
+        return tree_phrases(block_size, theme, book(block_size), capabilities.resets)
     stepper = surface is Surface.STEPPER
     after = _after_add_stepper() if stepper else _after_add_pool(capabilities)
     other = _stepper_phrases(capabilities) if stepper else _pool_phrases(capabilities, block_size)

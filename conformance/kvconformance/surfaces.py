@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kvspec.plans import Admission, Extension, Hit, Rejected, StepPlan
+from kvspec.published import Published
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, TransferId, World
 
 
@@ -136,6 +137,9 @@ class Observations(Protocol):
     def counters(self) -> tuple[int, int]:
         """(tokens queried, tokens hit) so far."""
 
+    def take_events(self) -> Sequence[Published]:
+        """What the engine has published about its prefix cache since the last call, oldest first."""
+
 
 class Generator(Protocol):
     """A whole engine as a black box: prompts in, greedy tokens out."""
@@ -149,11 +153,21 @@ class Generator(Protocol):
         """The new tokens by plain decoding: no cache sharing, no chunks, no batch."""
 
 
+class Prepared(Protocol):
+    """Optional on the adapter class of any surface, and used where present."""
+
+    @staticmethod
+    def prepare() -> None:
+        """Called before each history, outside of its time limit: what takes seconds once, such as a first engine."""
+
+
 Factory = Callable[[World], Any]
 
 REQUIRED: dict[Surface, tuple[str, ...]] = {
     Surface.POOL: ("admit", "extend", "computed", "append", "free", "free_blocks"),
     Surface.STEPPER: ("add", "plan", "complete", "abort", "free_blocks"),
+    Surface.GROUPS: ("admit", "extend", "completed", "append", "free", "tables", "free_blocks"),
+    Surface.TREE: ("match", "insert", "lock", "unlock", "evict", "nodes", "evictable_size", "protected_size"),
     Surface.GENERATOR: ("generate", "expected"),
     Surface.QUANTIZER: ("encode", "decode"),
     Surface.ATTENTION: ("attend",),

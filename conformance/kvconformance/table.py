@@ -1,7 +1,8 @@
-"""The README's table of engines and its printed finding, made from reports: `python -m kvconformance.table`.
+"""What the engines were found to be: `engines.json` and the README's table, by `python -m kvconformance.table`.
 
-Reads the JSON reports named on the command line, validates them, and writes what lies between the markers of a
-Markdown file. Numbers in the README come from nowhere else.
+Reads the JSON reports named on the command line, validates them, puts them into the machine-readable file in place of
+what stood there of the same engines, and writes the rows of all that it holds between the markers of a Markdown file.
+Numbers in the README come from nowhere else.
 """
 
 from __future__ import annotations
@@ -12,22 +13,31 @@ import platform
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 import typer
 
+from kvconformance import findings
+
+T = TypeVar("T")
+
 MOST_BYTES = 64 << 20
+HEAD = (
+    "| engine | version | held (least exercised) | broken | not reached | examples |",
+    "|---|---|---|---|---|---|",
+)
+MADE = "`make engines-table`, default runs of a minute; the day and the machine of each stand in [{0}]({0})."
 
 
 class FindingFile(msgspec.Struct):
-    """What the table needs of a finding."""
+    """What is needed of a finding."""
 
     surface: str
 
 
 class RuleLine(msgspec.Struct):
-    """What the table needs of a rule."""
+    """What is needed of a rule."""
 
     id: str
     verdict: str
@@ -36,72 +46,137 @@ class RuleLine(msgspec.Struct):
 
 
 class ReportFile(msgspec.Struct):
-    """What the table needs of a report."""
+    """What is needed of a report."""
 
     engine: str
     engine_version: str
     seed: int
     examples: dict[str, int]
+    verdicts: dict[str, dict[str, int]]
     rules: list[RuleLine]
 
-    def ids(self, verdict: str) -> list[str]:
-        """The rules with this verdict and, where broken, a finding of their own."""
-        return [r.id for r in self.rules if r.verdict == verdict and (verdict != "broken" or r.finding is not None)]
+    def count(self, verdict: str) -> int:
+        """How many rules have this verdict."""
+        return sum(rule.verdict == verdict for rule in self.rules)
 
-    @property
-    def least_exercised(self) -> int:
-        """How often the least exercised of the rules that held was put to the test."""
-        return min((r.exercised for r in self.rules if r.verdict == "held"), default=0)
+
+class Root(msgspec.Struct, frozen=True):
+    """A broken rule with a finding of its own, and the scripts in `kvconformance/findings` that show it."""
+
+    rule: str
+    surface: str
+    findings: list[str]
+
+
+class EngineLine(msgspec.Struct, frozen=True):
+    """An engine in `engines.json`. Verdicts are counted per surface; `held` and `not_reached` over all of them."""
+
+    engine: str
+    version: str
+    date: str
+    machine: str
+    seed: int
+    examples: dict[str, int]
+    verdicts: dict[str, dict[str, int]]
+    held: int
+    least_exercised: int
+    not_reached: int
+    broken: list[Root]
+
+    def row(self) -> str:
+        """Its row of the table."""
+        broken = ", ".join(f"`{root.rule}`" for root in self.broken) or "none"
+        examples = ", ".join(f"{n} {surface}" for surface, n in self.examples.items())
+        held = f"{self.held} ({self.least_exercised})"
+        return f"| {self.engine} | {self.version} | {held} | {broken} | {self.not_reached} | {examples} |"
 
 
 def read(path: Path) -> ReportFile:
     """A validated report. Raises `ValueError` that names the file and what is wrong with it."""
+    return _decoded(path, ReportFile)
+
+
+def kept(path: Path) -> list[EngineLine]:
+    """What the machine-readable file holds; nothing where there is none. Raises `ValueError`."""
+    return _decoded(path, list[EngineLine]) if path.exists() else []
+
+
+def _decoded(path: Path, type_: type[T]) -> T:
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path} is larger than {MOST_BYTES} bytes")
     try:
-        return msgspec.json.decode(path.read_bytes(), type=ReportFile)
+        return msgspec.json.decode(path.read_bytes(), type=type_)
     except msgspec.MsgspecError as error:
-        raise ValueError(f"{path} is no report: {error}") from error
+        raise ValueError(f"{path} is not what it should be: {error}") from error
 
 
-def table(reports: list[ReportFile]) -> str:
-    """The Markdown table, with date and machine."""
-    rows = [
-        "| engine | version | held (least exercised) | broken | not reached | examples |",
-        "|---|---|---|---|---|---|",
+def line(report: ReportFile) -> EngineLine:
+    """A report as it is kept, with today's date and this machine."""
+    roots = [
+        Root(rule.id, rule.finding.surface, scripts(report.engine, rule.id))
+        for rule in report.rules
+        if rule.verdict == "broken" and rule.finding is not None
     ]
-    for report in reports:
-        broken = ", ".join(f"`{rule}`" for rule in report.ids("broken")) or "none"
-        examples = ", ".join(f"{n} {surface}" for surface, n in report.examples.items())
-        held = f"{len(report.ids('held'))} ({report.least_exercised})"
-        reached = len(report.ids("not reached"))
-        rows.append(f"| {report.engine} | {report.engine_version} | {held} | {broken} | {reached} | {examples} |")
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    made = (
-        f"`make engines-table`, {datetime.datetime.now(tz=datetime.UTC).date()}, {machine}; default runs of a minute."
+    return EngineLine(
+        engine=report.engine,
+        version=report.engine_version,
+        date=str(datetime.datetime.now(tz=datetime.UTC).date()),
+        machine=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        seed=report.seed,
+        examples=report.examples,
+        verdicts=report.verdicts,
+        held=report.count("held"),
+        least_exercised=min((rule.exercised for rule in report.rules if rule.verdict == "held"), default=0),
+        not_reached=report.count("not reached"),
+        broken=roots,
     )
-    return "\n".join([*rows, "", made])
 
 
-def replaced(text: str, marker: str, content: str) -> str:
-    """`text` with what stands between the markers replaced. Raises `ValueError` if they are not there."""
-    pattern = re.compile(rf"(<!-- {marker}:begin -->\n).*?(<!-- {marker}:end -->)", flags=re.DOTALL)
-    if not pattern.search(text):
+def scripts(engine: str, rule: str) -> list[str]:
+    """The reproductions of an engine whose first line names the rule."""
+    folder = Path(findings.__file__).parent
+    named = sorted(folder.glob(f"{engine.replace('-', '_')}_*.py"))
+    return [path.stem for path in named if f"`{rule}`" in path.read_text().split("\n", maxsplit=1)[0]]
+
+
+def merged(old: list[EngineLine], new: list[EngineLine]) -> list[EngineLine]:
+    """The old lines with new ones in place of those of the same engines, and the rest of the new ones behind."""
+    fresh = {one.engine: one for one in new}
+    return [fresh.pop(one.engine, one) for one in old] + list(fresh.values())
+
+
+def table(lines: list[EngineLine], before: str, file: str) -> str:
+    """The Markdown table. Rows that stood in `before`, of engines that are not among the lines, stay."""
+    rows = {row.split("|")[1].strip(): row for row in before.splitlines() if row.startswith("| ")}
+    del rows["engine"]
+    rows |= {one.engine: one.row() for one in lines}
+    return "\n".join([*HEAD, *rows.values(), "", MADE.format(file)])
+
+
+def between(text: str, marker: str) -> tuple[int, int]:
+    """Where the content between two markers begins and ends. Raises `ValueError` if they are not there."""
+    found = re.search(rf"<!-- {marker}:begin -->\n(.*?)\n<!-- {marker}:end -->", text, flags=re.DOTALL)
+    if not found:
         raise ValueError(f"no markers <!-- {marker}:begin --> and <!-- {marker}:end -->")
-    return pattern.sub(lambda match: match[1] + content + "\n" + match[2], text)
+    return found.span(1)
 
 
 def main(
     reports: Annotated[list[Path], typer.Argument(help="JSON reports of `kvspec check --json`.")],
-    readme: Annotated[Path, typer.Option(help="The file whose table is replaced.")] = Path("README.md"),
+    readme: Annotated[Path, typer.Option(help="The file whose table is written.")] = Path("README.md"),
+    file: Annotated[Path, typer.Option(help="The machine-readable file.")] = Path("conformance/engines.json"),
 ) -> None:
-    """Write the table of engines into a Markdown file."""
+    """Take reports into the machine-readable file, and write the table of engines into a Markdown file."""
     try:
-        text = replaced(readme.read_text(), "table", table([read(path) for path in reports]))
+        lines = merged(kept(file), [line(read(path)) for path in reports])
+        text = readme.read_text()
+        begin, end = between(text, "table")
+        written = text[:begin] + table(lines, text[begin:end], file.as_posix()) + text[end:]
     except (ValueError, OSError) as error:
         print(f"table: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
-    readme.write_text(text)
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(lines), indent=1) + b"\n")
+    readme.write_text(written)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,17 @@ from kvconformance.checker import (
     POOL_RAISES,
     QUANTIZER_RAISES,
     STEPPER_RAISES,
+    TREE_RAISES,
     Checker,
 )
 from kvconformance.generator import GeneratorDriver
+from kvconformance.groups.driver import GroupsDriver
 from kvconformance.history import Attend, History
 from kvconformance.pool import PoolDriver, stepless
 from kvconformance.quantizer.driver import QuantizerDriver
 from kvconformance.stepper import StepperDriver
 from kvconformance.surfaces import Factory
+from kvconformance.tree.driver import TreeDriver
 from kvspec.rules import ADDRESS_RANGE, Rule
 from kvspec.violation import Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, Surface
@@ -31,6 +34,8 @@ from kvspec.vocabulary import Capabilities, Surface
 RAISES: dict[Surface, Rule] = {
     Surface.POOL: POOL_RAISES,
     Surface.STEPPER: STEPPER_RAISES,
+    Surface.GROUPS: POOL_RAISES,
+    Surface.TREE: TREE_RAISES,
     Surface.GENERATOR: GENERATOR_RAISES,
     Surface.QUANTIZER: QUANTIZER_RAISES,
     Surface.ATTENTION: ATTENTION_RAISES,
@@ -44,10 +49,12 @@ def fatal_rule(surface: Surface, history: History) -> Rule:
     return ADDRESS_RANGE if far else RAISES[surface]
 
 
-Driver = PoolDriver | StepperDriver | GeneratorDriver | QuantizerDriver | AttentionDriver
+Driver = PoolDriver | StepperDriver | GroupsDriver | TreeDriver | GeneratorDriver | QuantizerDriver | AttentionDriver
 DRIVERS: dict[Surface, type[Driver]] = {
     Surface.POOL: PoolDriver,
     Surface.STEPPER: StepperDriver,
+    Surface.GROUPS: GroupsDriver,
+    Surface.TREE: TreeDriver,
     Surface.GENERATOR: GeneratorDriver,
     Surface.QUANTIZER: QuantizerDriver,
     Surface.ATTENTION: AttentionDriver,
@@ -85,6 +92,8 @@ def play(
     if surface is Surface.POOL:
         world, capabilities = stepless(world, capabilities)
     checker = Checker(world, capabilities, tally)
+    if (prepare := getattr(factory, "prepare", None)) is not None:
+        prepare()
     try:
         with time_limit(patience):
             DRIVERS[surface](factory, checker).run(history.operations)

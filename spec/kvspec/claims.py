@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from kvspec import events as ev
-from kvspec import rules
+from kvspec import mirror, rules
+from kvspec.published import Published
 from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.violation import Tally
@@ -14,6 +16,7 @@ from kvspec.vocabulary import BlockId, Phase
 
 def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     """Require that every claim in `event` agrees with the state."""
+    _known(state, event, tally)
     if event.tables is not None:
         _tables(state, event, tally)
     if event.free_set is not None:
@@ -28,6 +31,17 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
         _queues(state, event, tally)
     if event.counters is not None:
         _counters(state, event.counters, tally)
+    if event.published is not None:
+        _published(state, event.published, event.keyed, tally)
+
+
+def _known(state: State, event: ev.Observe, tally: Tally) -> None:
+    """Every block that is spoken of exists."""
+    for ids, where in ((event.refs, "is counted"), (event.free_set, "is in the free set"), (event.keyed, "is indexed")):
+        if ids and not (min(ids) >= 0 and max(ids) < len(state.blocks)):
+            strange = next(id for id in ids if not 0 <= id < len(state.blocks))
+            expected = f"ids 0 to {len(state.blocks) - 1}"
+            tally.broken(rules.NO_DANGLING_REFERENCE, f"block {strange} {where}", expected, block=strange)
 
 
 def _free(state: State, free: int, tally: Tally) -> None:
@@ -182,3 +196,21 @@ def _counters(state: State, counters: tuple[int, int], tally: Tally) -> None:
         ),
     )
     state.counters = counters
+
+
+def _published(state: State, published: tuple[Published, ...], keyed: frozenset[BlockId] | None, tally: Tally) -> None:
+    """The subscriber of the published events has what the index has; where that is not shown, nothing else."""
+    counts = state.capabilities.counts_copies
+    state.mirror = mirror.replay(published, state.mirror, counts_copies=counts, tally=tally)
+    contents = _contents(state, range(len(state.blocks)) if keyed is None else keyed)
+    mirror.compare(state.mirror, contents, tally, exact=keyed is not None, counts_copies=counts)
+
+
+def _contents(state: State, ids: Iterable[int]) -> Iterator[mirror.Content]:
+    """What each of the blocks stands for, as far as it is full."""
+    for id in ids:
+        block = state.blocks[id]
+        context, writer = block.contexts[-1], block.writers[-1]
+        if context is not None and writer is not None:
+            parts = state.requests[writer[0]].request.parts
+            yield mirror.Content(parts.salt, parts.computes, state.contexts.elements(context))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kvspec.published import Published
 from kvspec.vocabulary import BlockId, Request, RequestId, StepId, TokenId, TransferId
 
 Slot = tuple[BlockId, int]
@@ -227,7 +228,8 @@ class Observe:
 
     `free` counts blocks that a new request could get (free or idle cached). `refs` are reference counts of held
     blocks, `tables` the live block tables, `free_set` the ids in the free set with repetitions, `keyed` the ids that
-    the prefix index names, `queries` and `hits` the engine's counters in tokens.
+    the prefix index names, `counters` the engine's tokens queried and hit, `published` what it has told subscribers
+    since it was last asked.
     """
 
     free: int | None = None
@@ -238,6 +240,7 @@ class Observe:
     waiting: tuple[RequestId, ...] | None = None
     running: tuple[RequestId, ...] | None = None
     counters: tuple[int, int] | None = None
+    published: tuple[Published, ...] | None = None
 
 
 Event = (

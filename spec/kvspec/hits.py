@@ -20,7 +20,7 @@ def check_hit(state: State, tally: Tally, live: Live, hit: int, blocks: tuple[Bl
     size = state.world.block_size
     if hit or state.world.caching:
         _count_variants(state, tally, live)
-    if hit == 0:
+    if hit == 0 and not blocks:
         return
     tokens = len(live.tokens)
     if hit + size > tokens - 1:

@@ -16,6 +16,8 @@ from kvspec.vocabulary import Surface
 
 POOL: Final = Surface.POOL
 STEPPER: Final = Surface.STEPPER
+GROUPS: Final = Surface.GROUPS
+TREE: Final = Surface.TREE
 GENERATOR: Final = Surface.GENERATOR
 QUANTIZER: Final = Surface.QUANTIZER
 ATTENTION: Final = Surface.ATTENTION
@@ -99,7 +101,7 @@ CONTENT_MATCHES_KEY = _rule(
     "prefix/content-matches-key",
     "A reusable block holds the keys and values of exactly the tokens and context in its key, at the right index; "
     "reassigning, rewriting or truncating it removes the old key.",
-    (POOL, STEPPER, GENERATOR),
+    (POOL, STEPPER, GROUPS, TREE, GENERATOR),
     implies=(CHUNK_INDEPENDENCE, RESUME_EQUALS_UNINTERRUPTED),
     sources=("S4", "S5", "vLLM #4764", "vLLM #5364", "nano-vllm #163"),
 )
@@ -107,7 +109,7 @@ PUBLISH_ONLY_COMPUTED = _rule(
     "prefix/publish-only-computed",
     "Only full, computed, verified tokens can be matched; never drafts, tokens that may change, or positions that "
     "no step has computed.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(CONTENT_MATCHES_KEY,),
     sources=("S4", "vLLM #29387", "vLLM #12415"),
 )
@@ -115,7 +117,7 @@ COMPLETE_KEY = _rule(
     "prefix/complete-key",
     "The key covers all that changes keys and values: full-width tokens, the prefix before them, position, adapter "
     "and its version, media, weights.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, TREE),
     implies=(CONTENT_MATCHES_KEY,),
     sources=("S10", "vLLM #3263", "vLLM #30931", "LMCache #690"),
 )
@@ -138,7 +140,7 @@ REPRODUCIBLE_KEY = _rule(
 ISOLATION = _rule(
     "sec/isolation",
     "Requests under different salts share nothing: no hits, in no tier and in nothing that can be observed.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, TREE),
     sources=("vLLM #17045", "vLLM #51640"),
 )
 INVALIDATE = _rule(
@@ -161,20 +163,20 @@ CONTIGUOUS_CHAIN = _rule(
     "prefix/contiguous-chain",
     "A hit is a contiguous chain of whole blocks from the first token on; eviction takes the tail of a released "
     "chain before its head.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, TREE),
     sources=("S10", "TGI #3067", "llm-d-inference-sim #704", "vLLM #48489"),
 )
 ONE_TOKEN_LEFT = _rule(
     "prefix/one-token-left",
     "A hit on the whole prompt still leaves at least one token to compute, and block accounting stays exact.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     sources=("S8", "vLLM #3239", "nano-vllm #144", "vLLM #11186"),
 )
 SHARED_BYTES_NEVER_CHANGE = _rule(
     "prefix/shared-bytes-never-change",
     "Writes go only to blocks with one owner, at the positions the owner computes; copies move exactly the valid "
     "extent.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(CONTENT_MATCHES_KEY,),
     sources=("S6", "tt-xla #4190", "vLLM #417"),
 )
@@ -182,26 +184,41 @@ MIRROR_EQUALS_INDEX = _rule(
     "prefix/mirror-equals-index",
     "Replaying the published events gives the real index: parents first, removal only with the last copy, "
     "namespace included.",
-    (EVENTS,),
+    (POOL, STEPPER, TREE),
     sources=("SGLang #24568", "vLLM #55092"),
-    checked=None,
+    corrupts=False,
 )
 SYMMETRIC_LOCKS = _rule(
     "prefix/symmetric-locks",
     "Lock and unlock cover the same nodes even if nodes split between; a lock lasts until the operation that uses "
-    "it completes.",
-    (POOL,),
+    "it completes, and a lookup that is not followed by a use leaves none.",
+    (TREE,),
     sources=("vLLM #35931", "SGLang #38480"),
-    checked=None,
 )
 EVERY_GROUP_HIT = _rule(
     "prefix/every-group-hit",
     "A hit length is valid for all cache groups at once; only positions outside the window of every query in "
     "flight are released.",
-    (POOL, STEPPER),
+    (GROUPS,),
     implies=(CONTENT_MATCHES_KEY,),
-    sources=("vLLM #47926", "SGLang #29860"),
-    checked=None,
+    sources=("spec/groups.md", "vLLM #47926", "SGLang #29860"),
+)
+DRAFT_GROUP_HIT = _rule(
+    "prefix/draft-group-hit",
+    "A drafter goes on from a hit with slots that were computed from the request's own tokens, the token behind the "
+    "slot included; anything else costs accepted drafts, but no token.",
+    (GROUPS,),
+    sources=("spec/groups.md", "vLLM #47926", "SGLang #34870"),
+    corrupts=False,
+)
+LONGEST_GROUP_HIT = _rule(
+    "prefix/longest-group-hit",
+    "A hit is the longest for which every cache group holds what it needs: absence in one group never blocks another, "
+    "and no length that would be valid is passed over.",
+    (GROUPS,),
+    sources=("spec/groups.md", "vLLM #57610", "vllm-ascend #16270"),
+    profile="longest-hit",
+    corrupts=False,
 )
 
 # Who owns a block.
@@ -210,14 +227,14 @@ CONSERVATION = _rule(
     "alloc/conservation",
     "After every operation each physical block is in exactly one state (free, idle and cached, held, fenced, "
     "reserved), with one owner unless it is shared, and the states add up to the pool.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS, TREE),
     sources=("S2", "SGLang #27731", "TensorRT-LLM #12834"),
 )
 COUNT_EQUALS_HOLDERS = _rule(
     "alloc/count-equals-holders",
     "A block's reference count equals its live holders; one release per holder; a block is in the free set at most "
     "once.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(CONSERVATION,),
     sources=("S1", "vLLM #3347", "TensorRT-LLM #14937", "LMCache #2772"),
 )
@@ -225,14 +242,14 @@ NO_DANGLING_REFERENCE = _rule(
     "alloc/no-dangling-reference",
     "No live block table names a block that is free or owned by somebody else; merging duplicates remaps first and "
     "frees second.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(COUNT_EQUALS_HOLDERS, CONSERVATION),
     sources=("mini-sglang #142", "sglang-jax #1618", "vLLM #42273"),
 )
 RESERVED_BLOCK = _rule(
     "alloc/reserved-block",
     "A reserved padding block is never handed out, written, counted or freed.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(CONSERVATION,),
     sources=("kvcached #398",),
 )
@@ -246,7 +263,7 @@ IN_FLIGHT_FENCE = _rule(
 EVERY_EXIT_RELEASES = _rule(
     "alloc/every-exit-releases",
     "Finish, abort, rejection, failure and removal release everything exactly once; at rest nothing is held.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     implies=(CONSERVATION,),
     sources=("mistral.rs #1388", "vllm-ascend #16663", "LMCache #3884"),
     corrupts=False,
@@ -254,20 +271,20 @@ EVERY_EXIT_RELEASES = _rule(
 FAILURE_IS_ATOMIC = _rule(
     "alloc/failure-is-atomic",
     "A refused or failed operation leaves counts, tables, keys and queues as they were.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     sources=("S12", "vLLM #11565", "transformers #46117"),
 )
 FIT_AGREES_WITH_ALLOCATE = _rule(
     "alloc/fit-agrees-with-allocate",
     "What fits is given and what does not fit is refused before anything is touched; idle blocks that a hit takes "
     "are not counted as free as well.",
-    (POOL,),
+    (POOL, GROUPS, TREE),
     sources=("SGLang #34399", "vLLM #6849", "vLLM #17834"),
 )
 COVERAGE_AND_LIMIT = _rule(
     "alloc/coverage-and-limit",
     "Before a step each request owns a home for every position the step writes, and never more than its limit.",
-    (POOL, STEPPER),
+    (POOL, STEPPER, GROUPS),
     sources=("S7", "vLLM #10730", "TensorRT-LLM #13320"),
 )
 ONE_PAGE_ROUNDING = _rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kvspec.contexts import Contexts
+from kvspec.mirror import EMPTY, Index
 from kvspec.vocabulary import (
     BlockId,
     Capabilities,
@@ -78,7 +79,6 @@ class Live:
     swapped: list[int | None] | None = None
     transfer: TransferId | None = None
     looked_up: tuple[BlockId, ...] = ()
-    copied: frozenset[int] = frozenset()
     forked: int = 0
     """0, or for a fork a number of its own: what a model would sample differently."""
 
@@ -118,6 +118,8 @@ class State:
     hit_tokens: int = 0
     resumed_hit_tokens: int = 0
     variants: dict[tuple[int, ...], set[tuple[tuple[TokenId, ...], KeyParts]]] = field(default_factory=dict)
+    mirror: Index = field(default_factory=lambda: EMPTY)
+    """What a subscriber of the published events has."""
 
     def copy(self) -> State:
         """An independent copy. The trie of contexts is shared: it only grows, and ids keep their meaning."""

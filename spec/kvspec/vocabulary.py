@@ -26,6 +26,8 @@ class Surface(Enum):
 
     POOL = "pool"
     STEPPER = "stepper"
+    GROUPS = "groups"
+    TREE = "tree"
     GENERATOR = "generator"
     QUANTIZER = "quantizer"
     ATTENTION = "attention"
@@ -160,6 +162,10 @@ class Capabilities:
     lookahead_blocks: int = 0
     remaps_duplicates: bool = False
     watermark_blocks: int = 0
+    orders_transfers: bool = False
+    """On the device a transfer waits for the steps that were dispatched before it."""
+    counts_copies: bool = False
+    """Published events tell of every copy of a key: it is gone after as many removals as it was stored."""
     hides_lost_takes: bool = False
     """A plan does not show the blocks that a victim took in its last step, before it was preempted in it."""
     idle_steps: int = 0

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from kvoptimized.cache import FORMATS, LAYOUTS, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.decoding import CHUNK, OVERHEAD, Plan, arithmetic, decode, plan_for
-from kvoptimized.interpreter import memory_checked
+from kvoptimized.interpreter import UninitialisedRead, memory_checked
+from kvoptimized.kernels.decode import attend_parts
 from kvoptimized.refusals import DtypeError, LengthError, Refused, ShapeError, ShortTableError, StrideError
 from kvoptimized.requirements import ParameterError
 from tests.optimized.attending import BLOCK_SIZES, DTYPES, HEAD_DIMS, Placed, Scenario, place, require_certified
+from tests.optimized.test_prefill_memory import require_own_reads
 
 few = settings(max_examples=max(20, settings.default.max_examples // 6))
 """An example takes some tenths of a second in the interpreter."""
@@ -155,9 +157,15 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
 def test_no_access_is_out_of_bounds_unwritten_or_raced(format: str) -> None:
     scenario = Scenario(requests(0, 1, 50, 33), dtype_of(format), format, kv_heads=2, head_dim=80, block_size=7, seed=1)
     for changed in (scenario, replace(scenario, window=20, block_size=8)):
-        placed = place(changed)
-        with memory_checked():
-            attended(placed)
+        require_own_reads(place(changed), changed, attended)
+
+
+def test_the_checker_would_see_a_part_that_nothing_has_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts lie in memory that `decode` makes itself, and are merged although no kernel computes them here."""
+    monkeypatch.setattr(attend_parts, "run", lambda *args, **named: None)
+    with memory_checked(), pytest.raises(UninitialisedRead) as caught:
+        attended(place(Scenario(requests(70))))
+    assert caught.value.buffer == "PARTIAL_LSE"
 
 
 def test_tables_are_read_only_where_tokens_are_seen() -> None:

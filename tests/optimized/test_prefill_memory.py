@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from tests.optimized.test_prefill import attended, few
 WINDOWED = Scenario(((130, 5), (40, 40), (0, 2), (64, 1)), window=20, padding=3, format="int8", seed=2)
 
 
-def require_own_reads(placed: Placed, written: Scenario) -> None:
+def require_own_reads(placed: Placed, written: Scenario, attend: Callable[[Placed], object] = attended) -> None:
     """Attend where only tokens have ever been written that some row of their request sees in the scenario `written`."""
     cache = placed.cache
     arrays = [x for x in (cache.keys, cache.values, cache.key_scales, cache.value_scales) if x is not None]
@@ -25,7 +26,7 @@ def require_own_reads(placed: Placed, written: Scenario) -> None:
             ranges = [written.layer.visible(tokens - rows + row, tokens) for row in range(rows)]
             for position in sorted({position for seen in ranges for position in seen}):
                 declare(check, placed, int(placed.tables[request, position // cache.block_size]), position)
-        attended(placed)
+        attend(placed)
 
 
 def declare(check: MemoryCheck, placed: Placed, block: int, position: int) -> None:

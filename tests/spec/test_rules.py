@@ -17,7 +17,7 @@ sched/chunk-independence kernel/address-range kernel/relabel-invariance kernel/p
 kernel/padding-writes-nothing kernel/empty-is-identity kernel/split-equals-whole kernel/exact-mask
 kernel/fresh-metadata quant/half-step quant/one-scale quant/scale-travels quant/scale-from-valid-data quant/commutes
 sec/isolation num/declared-tolerance obs/counters
-sched/fcfs-order sched/bounded-decode-gap evict/lru-order
+sched/fcfs-order sched/bounded-decode-gap evict/lru-order prefix/longest-group-hit prefix/draft-group-hit
 """.split()
 """Permanent: an id may be added here, never changed or taken away."""
 

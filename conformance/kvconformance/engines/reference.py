@@ -7,16 +7,19 @@ from kvconformance.engines.reference_quantizer import ReferenceQuantizer
 from kvconformance.report import kvspec_version
 from kvconformance.surfaces import Engine
 from kvreference.contiguous import ContiguousPool
-from kvreference.pool import ReferencePool
-from kvreference.scheduler import ReferenceStepper
+from kvreference.groups import ReferenceGroups
+from kvreference.publishing import PublishingPool, PublishingStepper
+from kvreference.radix_publishing import PublishingTree
 from kvspec.vocabulary import Surface
 
 
 def engine() -> Engine:
     """The paged reference engine."""
     factories = {
-        Surface.POOL: ReferencePool,
-        Surface.STEPPER: ReferenceStepper,
+        Surface.POOL: PublishingPool,
+        Surface.STEPPER: PublishingStepper,
+        Surface.TREE: PublishingTree,
+        Surface.GROUPS: ReferenceGroups,
         Surface.QUANTIZER: ReferenceQuantizer,
         Surface.ATTENTION: ReferenceAttention,
     }

@@ -25,7 +25,14 @@ from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 
 EXAMPLES = MappingProxyType(
-    {Surface.POOL: 1_000, Surface.STEPPER: 1_000, Surface.QUANTIZER: 400, Surface.ATTENTION: 250}
+    {
+        Surface.POOL: 1_000,
+        Surface.STEPPER: 1_000,
+        Surface.TREE: 1_000,
+        Surface.GROUPS: 1_000,
+        Surface.QUANTIZER: 400,
+        Surface.ATTENTION: 250,
+    }
 )
 """Examples after which an imposter counts as alive without the check."""
 PATIENCE = 2.0

@@ -44,8 +44,8 @@ SOLE = """\
 
 Each imposter was tried again with the checks of the rule that killed it taken out: the guard finds nothing wrong and
 the history goes on. Of these imposters no other check saw anything then, in three times as many histories as the kill
-had taken, and at least 1000 on the surfaces Pool and Stepper, 400 on Quantizer, 250 on Attention. That nobody else
-would ever see them does not follow.
+had taken, and at least 1000 on the surfaces Pool, Stepper and Groups, 400 on Quantizer, 250 on Attention. That nobody
+else would ever see them does not follow.
 """
 
 EVERY = """\

@@ -7,8 +7,11 @@ from typing import Any, Protocol
 
 from kvconformance.imposters import (
     allocation,
+    arrivals,
     believing,
     exits,
+    group_hits,
+    group_windows,
     hits,
     kernel_offsets,
     kernel_paths,
@@ -16,6 +19,7 @@ from kvconformance.imposters import (
     key_parts,
     key_units,
     prefix,
+    published,
     quantization,
     recency,
     refusals,
@@ -25,8 +29,10 @@ from kvconformance.imposters import (
     security,
     shifts,
     tiers,
+    trees,
     waiting,
 )
+from kvreference.groups import ReferenceGroups
 from kvreference.pool import ReferencePool
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Capabilities, Surface, World
@@ -50,6 +56,10 @@ def surface_of(imposter: Imposter) -> Surface:
         return Surface.ATTENTION
     if hasattr(imposter, "decode"):
         return Surface.QUANTIZER
+    if hasattr(imposter, "evict"):
+        return Surface.TREE
+    if issubclass(imposter, ReferenceGroups):  # type: ignore[arg-type]
+        return Surface.GROUPS
     return Surface.POOL if issubclass(imposter, ReferencePool) else Surface.STEPPER  # type: ignore[arg-type]
 
 
@@ -63,13 +73,18 @@ _AREAS = (
     releases,
     refusals,
     exits,
+    arrivals,
     tiers,
     prefix,
     hits,
+    group_hits,
+    group_windows,
     key_parts,
     key_units,
     security,
     recency,
+    published,
+    trees,
     scheduling,
     waiting,
     resuming,

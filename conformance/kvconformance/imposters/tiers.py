@@ -13,10 +13,10 @@ from kvspec.vocabulary import BlockId, Request, RequestId, TokenId, TransferId, 
 # What a transfer reads stays until it is done.
 
 
-class SplitPrefixLosesItsLock(ReferenceStepper):
-    """Fences what is written out, but not the part that was split off at its front (SGLang #38480)."""
+class FirstBufferReusedMidCopy(ReferenceStepper):
+    """Hands the first buffer of a transfer to the next caller while the copy may still read it (LMCache #4830)."""
 
-    bug, broken_rule = "B068", rules.IN_FLIGHT_FENCE
+    bug, broken_rule = "B279", rules.IN_FLIGHT_FENCE
 
     def swap_out(self, task: Task) -> TransferId:
         id = super().swap_out(task)

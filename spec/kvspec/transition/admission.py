@@ -46,6 +46,7 @@ def reject(state: State, event: ev.Reject, tally: Tally) -> None:
 
 def refuse(state: State, event: ev.Refuse, tally: Tally) -> None:
     """The engine declines for now: only what does not fit, and nothing changes."""
+    live_of(state, event.request)
     idle_hits = sum(1 for block in event.hit if block in state.evictable)
     spare = state.capabilities.watermark_blocks + state.capabilities.lookahead_blocks
     tally.require(
@@ -97,10 +98,12 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
     parent = live_of(state, event.parent)
     if event.child.id in state.requests:
         raise HarnessFault(f"request {event.child.id} is added twice")
+    if (event.child.prompt, event.child.parts) != (parent.request.prompt, parent.request.parts):
+        raise HarnessFault(f"the fork {event.child.id} has another prompt or other key parts than {event.parent}")
     require_phase(tally, parent, Phase.RUNNING, "is forked")
     child = parent.copy()
     child.request, child.arrival = event.child, len(state.requests)
-    child.table, child.copied, child.ran, child.forked = [], frozenset(), False, child.arrival
+    child.table, child.ran, child.forked = [], False, child.arrival
     tally.require(
         len(event.table) == len(parent.table),
         rules.COVERAGE_AND_LIMIT,
@@ -110,14 +113,13 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
         ),
         request=event.child.id,
     )
-    for index, (ours, theirs) in enumerate(zip(event.table, parent.table, strict=False)):
+    for ours, theirs in zip(event.table, parent.table, strict=True):
         if ours == theirs:
             share(state, (ours,))
         else:
             require_arrived(state, tally, child, (theirs,))
             take(state, tally, ours, child)
             copy_content(state, theirs, ours, state.world.block_size)
-            child.copied |= {index}
         child.table.append(ours)
     state.requests[event.child.id] = child
     state.last = "fork"

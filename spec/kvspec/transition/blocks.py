@@ -58,18 +58,11 @@ def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
 def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> None:
     profiles = state.capabilities.profiles
     if block.key is not None and ("lru" in profiles or "tail-first" in profiles):
-        deeper = [
-            other
-            for other in state.evictable
-            if other != id
-            and state.blocks[other].key is not None
-            and state.blocks[other].release == block.release
-            and state.blocks[other].depth > block.depth
-        ]
+        behind = deeper(state, id)
         tally.require(
-            not deeper,
+            not behind,
             rules.CONTIGUOUS_CHAIN,
-            lambda: (f"block {id} is evicted before block {deeper[0]} behind it in its chain", "tails go first"),
+            lambda: (f"block {id} is evicted before block {behind[0]} behind it in its chain", "tails go first"),
             block=id,
         )
     if "lru" in profiles:
@@ -82,6 +75,19 @@ def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> No
         )
 
 
+def deeper(state: State, id: BlockId) -> list[BlockId]:
+    """The idle cached blocks that were given back together with this one, behind it in its chain."""
+    block = state.blocks[id]
+    return [
+        other
+        for other in state.evictable
+        if other != id
+        and state.blocks[other].key is not None
+        and state.blocks[other].release == block.release
+        and state.blocks[other].depth > block.depth
+    ]
+
+
 def share(state: State, ids: tuple[BlockId, ...]) -> None:
     """One more reference to each block; an idle one is idle no longer."""
     for id in ids:
@@ -91,19 +97,16 @@ def share(state: State, ids: tuple[BlockId, ...]) -> None:
         block.ref += 1
 
 
-def release(state: State, ids: tuple[BlockId, ...]) -> int:
-    """Drop one reference to each block, the last of the chain first; return how many have no owner any more."""
+def release(state: State, ids: tuple[BlockId, ...]) -> None:
+    """Drop one reference to each block, the last of the chain first."""
     state.releases += 1
-    freed = 0
     for depth in range(len(ids) - 1, -1, -1):
         block = state.blocks[ids[depth]]
         block.ref -= 1
         if block.ref == 0:
-            freed += 1
             block.release, block.depth = state.releases, depth
             if not block.fence:
                 state.evictable[ids[depth]] = None
-    return freed
 
 
 def forget_release_order(state: State) -> None:
@@ -113,12 +116,10 @@ def forget_release_order(state: State) -> None:
         state.blocks[id].release = state.releases
 
 
-def give_back(state: State, live: Live) -> int:
-    """The request drops every block of its table; return how many have no owner any more."""
-    freed = release(state, tuple(live.table))
+def give_back(state: State, live: Live) -> None:
+    """The request drops every block of its table."""
+    release(state, tuple(live.table))
     live.table = []
-    live.copied = frozenset()
-    return freed
 
 
 def copy_content(state: State, source: BlockId, target: BlockId, extent: int) -> None:

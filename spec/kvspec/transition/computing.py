@@ -16,6 +16,7 @@ from kvspec.transition.guards import (
     require_entry,
     require_phase,
     require_scheduled_once,
+    require_whole_block,
 )
 from kvspec.violation import Tally
 from kvspec.vocabulary import Phase
@@ -56,7 +57,6 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
     valid = min(live.computed - event.index * state.world.block_size, state.world.block_size)
     copy_content(state, event.source, event.target, valid if event.extent is None else event.extent)
     live.table[event.index] = event.target
-    live.copied |= {event.index}
     tally.require(
         event.extent is None or event.extent >= valid,
         rules.SHARED_BYTES_NEVER_CHANGE,
@@ -74,6 +74,7 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
 def remap(state: State, event: ev.Remap, tally: Tally) -> None:
     """A table entry moves to a block of the same content, shared; the old block is given back after that."""
     live = live_of(state, event.request)
+    require_whole_block(state, tally, live, event.index)
     old = live.table[event.index]
     tally.require(
         state.capabilities.remaps_duplicates,

@@ -51,7 +51,7 @@ def _require_slot(state: State, tally: Tally, live: Live, id: BlockId, offset: i
 def _require_sole_owner(state: State, tally: Tally, live: Live, id: BlockId, position: int) -> None:
     who = live.request.id
     tally.require(
-        0 <= id < len(state.blocks) and state.blocks[id].ref == 1 and id in live.table,
+        state.blocks[id].ref == 1 and id in live.table,
         rules.SHARED_BYTES_NEVER_CHANGE,
         lambda: (
             f"{who} writes position {position} into block {id}, held by {owners(state, id) or 'nobody'}",
@@ -79,7 +79,7 @@ def _bad_read(state: State, tally: Tally, live: Live, index: int, start: int, st
     block = state.blocks[id]
     offset = next(k for k in range(stop - start) if block.contexts[k] != live.contexts[start + k])
     position = start + offset
-    if index in live.copied or block.writers[offset] is not None:
+    if block.writers[offset] is not None:
         rule = rules.SHARED_BYTES_NEVER_CHANGE
     elif live.resumed:
         rule = rules.RESUME_EQUALS_UNINTERRUPTED

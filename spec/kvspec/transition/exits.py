@@ -62,6 +62,7 @@ def release_held(state: State, event: ev.Release, tally: Tally) -> None:
 
 def release_again(state: State, event: ev.ReleaseAgain, tally: Tally) -> None:
     """A second release changes nothing."""
+    live_of(state, event.request)
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     state.last = "stray release"
 

@@ -160,9 +160,20 @@ def require_table(state: State, tally: Tally, live: Live, table: tuple[BlockId, 
 def require_entry(tally: Tally, live: Live, index: int, block: BlockId) -> None:
     """The table entry names the block."""
     tally.require(
-        index < len(live.table) and live.table[index] == block,
+        0 <= index < len(live.table) and live.table[index] == block,
         rules.NO_DANGLING_REFERENCE,
         lambda: (f"{live.request.id} copies from block {block} at entry {index}", f"its table is {live.table}"),
+        request=live.request.id,
+    )
+
+
+def require_whole_block(state: State, tally: Tally, live: Live, index: int) -> None:
+    """The table has this entry, and every position of its block is computed."""
+    whole = min(len(live.table), live.computed // state.world.block_size)
+    tally.require(
+        0 <= index < whole,
+        rules.NO_DANGLING_REFERENCE,
+        lambda: (f"entry {index} of {live.request.id}'s table {live.table} moves", f"one of its {whole} whole blocks"),
         request=live.request.id,
     )
 
@@ -179,6 +190,24 @@ def require_arrived(state: State, tally: Tally, live: Live, ids: Iterable[BlockI
             lambda id=id, coming=coming: (  # type: ignore[misc]
                 f"{live.request.id} reads block {id}, which transfer {min(coming)} still brings",
                 "the transfer is done first",
+            ),
+            request=live.request.id,
+            block=id,
+        )
+
+
+def require_settled(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:
+    """What a transfer reads from these blocks is there: no step that is in flight still writes it."""
+    if not state.in_flight or state.capabilities.orders_transfers:
+        return
+    for id in ids:
+        writing = [w[1] for w in state.blocks[id].writers if w is not None and w[1] in state.in_flight]
+        tally.require(
+            not writing,
+            rules.IN_FLIGHT_FENCE,
+            lambda id=id, writing=writing: (  # type: ignore[misc]
+                f"a transfer for {live.request.id} reads block {id}, which step {writing[0]} still writes",
+                "the step is complete first (the engine does not declare that transfers wait for it)",
             ),
             request=live.request.id,
             block=id,

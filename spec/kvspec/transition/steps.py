@@ -53,6 +53,8 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
 
 def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
     """The step is on the device, which may touch the blocks of the requests it runs."""
+    if event.step in state.in_flight:
+        raise HarnessFault(f"step {event.step} is dispatched twice")
     touched: set[BlockId] = set()
     for id in state.planned:
         touched.update(state.requests[id].table)

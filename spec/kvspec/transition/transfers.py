@@ -6,9 +6,19 @@ from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Live, State
 from kvspec.transition.blocks import give_back, publish, take
-from kvspec.transition.guards import live_of, require_arrived, require_phase, require_table, require_victim
+from kvspec.transition.guards import (
+    live_of,
+    require_arrived,
+    require_phase,
+    require_settled,
+    require_table,
+    require_victim,
+)
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import BlockId, Phase, TransferId
+
+FROM_HOST = -1
+"""In the place of a step, for what a transfer has written: no step that fails or is in flight has."""
 
 
 def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
@@ -16,6 +26,7 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
     live = live_of(state, event.request)
     require_victim(state, tally, live)
     require_arrived(state, tally, live, live.table)
+    require_settled(state, tally, live, live.table)
     live.swapped = [context for block in live.table for context in state.blocks[block].contexts][: live.computed]
     blocks = frozenset(live.table)
     give_back(state, live)
@@ -44,7 +55,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     for position, context in enumerate(live.swapped):
         home = state.blocks[live.table[position // size]]
         home.contexts[position % size] = context
-        home.writers[position % size] = (event.request, live.preempted_in)
+        home.writers[position % size] = (event.request, FROM_HOST)
     _begin_transfer(state, live, event.transfer, frozenset(event.table))
     state.arriving |= {event.transfer}
     live.phase, live.swapped = Phase.RUNNING, None

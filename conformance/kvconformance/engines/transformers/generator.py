@@ -8,58 +8,23 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import torch
-import transformers
-from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.generation.configuration_utils import ContinuousBatchingConfig
 from transformers.generation.continuous_batching.scheduler import SCHEDULER_MAPPING
 
+from kvconformance.engines.tiny_llama import TinyLlama, greedy
 from kvconformance.engines.transformers.cache import BLOCK_SIZES
 from kvspec.vocabulary import Capabilities, World
 
-LAYERS, WIDTH, VOCABULARY = 2, 32, 512
-LONGEST = 64
-"""Tokens that a request of a Generator has at most: what `TIE` counts on."""
-TIE = 64 * 2**-24 * LAYERS * (4 * WIDTH + 2 * LONGEST)
-"""Smallest gap between the two highest logits, as a share of the highest, that rounding cannot close.
-
-Two orders of summation of n terms differ by at most 2 n u of the terms' magnitudes, u = 2**-24 (Higham, Accuracy and
-Stability of Numerical Algorithms, 3.1); a layer adds WIDTH terms four times and LONGEST terms twice. The factor 64
-stands for cancellation, which has no bound: a smaller gap is not judged, a larger one is no proof.
-"""
+LLAMA = TinyLlama(layers=2, width=32, heads=2, longest=64)
 
 
 @lru_cache(maxsize=1)
 def model() -> Any:
-    """The Llama. Weights so large that every token of the context matters for what comes next; seeded."""
-    transformers.logging.set_verbosity_error()
-    config = LlamaConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=WIDTH,
-        intermediate_size=WIDTH,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=WIDTH // 2,
-        max_position_embeddings=256,
-        initializer_range=0.5,
-        bos_token_id=None,
-        eos_token_id=None,
-        pad_token_id=None,
-        attn_implementation="sdpa",
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        llama = LlamaForCausalLM(config).eval()
-    # The engine collects garbage after every batch; what is imported by now need not be looked at each time.
+    """The Llama. The engine collects garbage after every batch; what is imported by now need not be looked at then."""
+    llama = LLAMA.model
     gc.freeze()
     atexit.register(gc.unfreeze)
     return llama
-
-
-def greedy(max_new_tokens: int, **more: Any) -> Any:
-    """Generation without sampling and without an end token."""
-    return GenerationConfig(max_new_tokens=max_new_tokens, do_sample=False, pad_token_id=0, **more)
 
 
 class TransformersGenerator:
@@ -113,20 +78,4 @@ class TransformersGenerator:
 
     def expected(self, prompt: Sequence[int], max_new_tokens: int) -> Sequence[int]:
         """The new tokens by plain greedy decoding, up to the first that rounding could decide."""
-        return _expected(tuple(prompt), max_new_tokens)
-
-
-@lru_cache(maxsize=4096)
-def _expected(prompt: tuple[int, ...], max_new_tokens: int) -> list[int]:
-    inputs = torch.tensor([prompt])
-    output = model().generate(
-        inputs,
-        attention_mask=torch.ones_like(inputs),
-        generation_config=greedy(max_new_tokens, return_dict_in_generate=True, output_logits=True),
-    )
-    tokens: list[int] = output.sequences[0, len(prompt) :].tolist()
-    for number, logits in enumerate(output.logits):
-        first, second = logits[0].topk(2).values.tolist()
-        if first - second < TIE * logits.abs().max().item():
-            return tokens[:number]
-    return tokens
+        return LLAMA.expected(tuple(prompt), max_new_tokens)

@@ -1,4 +1,4 @@
-"""vLLM v1: adapters for its KV cache manager (Pool) and its scheduler (Stepper), driven on a CPU without a model.
+"""vLLM v1: its KV cache manager (Pool) and scheduler (Stepper) without a model, and the whole `LLM` (Generator).
 
 `setup` builds what both need from vLLM's own configuration classes, `worker` keeps what the device would know. The
 variables below are set before vLLM is first imported, which reads them once.
@@ -11,7 +11,7 @@ import logging
 import os
 from importlib.metadata import PackageNotFoundError, version
 
-from kvconformance.surfaces import Engine
+from kvconformance.surfaces import Engine, Factory
 from kvspec.vocabulary import Surface
 
 _QUIET = {
@@ -20,6 +20,8 @@ _QUIET = {
     "VLLM_NO_USAGE_STATS": "1",
     "TORCHDYNAMO_DISABLE": "1",
     "HF_HUB_OFFLINE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
 }
 for _name, _value in _QUIET.items():
     os.environ.setdefault(_name, _value)
@@ -37,7 +39,12 @@ def engine() -> Engine:
     pool = importlib.import_module(f"{__name__}.pool")
     stepper = importlib.import_module(f"{__name__}.stepper")
     importlib.import_module(f"{__name__}.setup").base_config()
-    return Engine("vllm", installed_version(), {Surface.POOL: pool.VllmPool, Surface.STEPPER: stepper.VllmStepper})
+    factories: dict[Surface, Factory] = {Surface.POOL: pool.VllmPool, Surface.STEPPER: stepper.VllmStepper}
+    factories[Surface.GROUPS] = importlib.import_module(f"{__name__}.groups").VllmGroups
+    # The official wheels have no kernels for a CPU.
+    if importlib.import_module("vllm.platforms").current_platform.is_cpu():
+        factories[Surface.GENERATOR] = importlib.import_module(f"{__name__}.generator").VllmGenerator
+    return Engine("vllm", installed_version(), factories)
 
 
 def installed_version() -> str:

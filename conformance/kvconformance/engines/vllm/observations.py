@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kvconformance.engines.vllm.events import Subscriber
+from kvspec.published import Published
 from kvspec.vocabulary import BlockId, RequestId
 
 
@@ -12,6 +14,7 @@ class Observations:
     """Reads the public fields of a `KVCacheManager`."""
 
     manager: Any
+    subscriber: Subscriber
 
     def known(self) -> Iterable[RequestId]:
         """The requests whose tables are asked for, those that are gone included: their tables must be empty."""
@@ -33,6 +36,10 @@ class Observations:
     def keyed_blocks(self) -> frozenset[BlockId]:
         """The blocks that carry a hash, and are found by it."""
         return frozenset(BlockId(b.block_id) for b in self.manager.block_pool.blocks if b.block_hash is not None)
+
+    def take_events(self) -> tuple[Published, ...]:
+        """What was published since the last call."""
+        return self.subscriber.take(self.manager.take_events())
 
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
         """The manager's own block tables."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from vllm.v1.core.kv_cache_manager import KVCacheManager
 
+from kvconformance.engines.vllm.events import Subscriber
 from kvconformance.engines.vllm.observations import Observations
 from kvconformance.engines.vllm.setup import Requests, call, kv_cache_config, max_model_len
 from kvspec.plans import Admission, Extension, Hit
@@ -25,6 +26,9 @@ class VllmPool(Observations):
         reserved_blocks=frozenset({BlockId(0)}),
         # `allocate_slots` means "computed in the step at hand", and publishes at once.
         publishes="scheduled",
+        # Duplicates are kept, and every physical copy is published when it is cached and when it is evicted; known
+        # subscribers count them (one that does not loses content early, vLLM #55092).
+        counts_copies=True,
         # Requests longer than `max_model_len` are refused by the front end, before the manager sees them.
         rejects_infeasible=False,
         # `free` walks the table backwards "so that the tail blocks are evicted first". It is not "lru": blocks
@@ -44,7 +48,9 @@ class VllmPool(Observations):
             hash_block_size=world.block_size,
             enable_caching=world.caching,
             log_stats=True,
+            enable_kv_cache_events=True,
         )
+        self.subscriber = Subscriber(self.requests)
 
     def known(self) -> Iterable[RequestId]:
         """Every request ever admitted."""

@@ -20,7 +20,12 @@ from vllm.v1.core import kv_cache_utils
 from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec
 from vllm.v1.request import Request as VllmRequest
 
-from kvspec.vocabulary import KeyParts, Request, World
+from kvspec.vocabulary import NO_PARTS, KeyParts, Request, World
+
+try:
+    from vllm.config.kv_events import KVEventsConfig
+except ImportError:  # before 0.11
+    KVEventsConfig = None
 
 try:
     from vllm.utils import hashing
@@ -113,7 +118,13 @@ def vllm_config(world: World) -> Any:
     config.cache_config.block_size = world.block_size
     config.cache_config.num_gpu_blocks = world.num_blocks
     config.cache_config.enable_prefix_caching = world.caching
+    config.kv_events_config = events_config()
     return config
+
+
+def events_config() -> Any:
+    """KV events are published, to whoever stands in the publisher's place; None for versions without them."""
+    return KVEventsConfig(enable_kv_cache_events=True, publisher="null") if KVEventsConfig else None
 
 
 def kv_cache_config(world: World) -> Any:
@@ -140,11 +151,13 @@ class Requests:
             kv_cache_utils.get_request_block_hasher(world.block_size, hash_function) if world.caching else None
         )
         self.arrivals = 0
-        self.adapters: dict[tuple[str, int], int] = {}
+        self.adapters: dict[tuple[str | None, int, int], int] = {}
+        self.images: dict[tuple[str, int], int] = {}
 
     def make(self, request: Request) -> Any:
         """The request as vLLM's engine core would hold it."""
         self.arrivals += 1
+        self.images |= {(item.digest, item.position): item.length for item in request.parts.media}
         return call(
             VllmRequest,
             request_id=str(request.id),
@@ -165,8 +178,12 @@ class Requests:
         if parts.adapter is None and not parts.weights:
             return None
         name = parts.adapter or f"weights {parts.weights}"
-        number = self.adapters.setdefault((name, parts.adapter_version), len(self.adapters) + 1)
+        number = self.adapters.setdefault(parts.computes, len(self.adapters) + 1)
         return LoRARequest(name, number, f"/adapters/{name}/{parts.adapter_version}")
+
+    def adapter_of(self, number: int | None) -> tuple[str | None, int, int]:
+        """Adapter, its version and the weights behind the number by which vLLM knows them."""
+        return next((computes for computes, known in self.adapters.items() if known == number), NO_PARTS.computes)
 
 
 def media(parts: KeyParts) -> list[Any]:

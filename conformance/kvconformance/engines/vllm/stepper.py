@@ -11,6 +11,7 @@ from vllm.v1.outputs import ModelRunnerOutput
 from vllm.v1.request import RequestStatus
 from vllm.v1.structured_output import StructuredOutputManager
 
+from kvconformance.engines.vllm.events import Subscriber
 from kvconformance.engines.vllm.observations import Observations
 from kvconformance.engines.vllm.setup import Requests, call, kv_cache_config, vllm_config
 from kvconformance.engines.vllm.worker import Worker
@@ -32,6 +33,9 @@ class VllmStepper(Observations):
         reserved_blocks=frozenset({BlockId(0)}),
         # A second request of the same step may hit what the first computes in it: writes come before reads.
         publishes="scheduled",
+        # Duplicates are kept, and every physical copy is published when it is cached and when it is evicted; known
+        # subscribers count them (one that does not loses content early, vLLM #55092).
+        counts_copies=True,
         rejects_infeasible=False,
         # The worker never hears of blocks that a victim was given and lost again in the same step.
         hides_lost_takes=True,
@@ -63,6 +67,7 @@ class VllmStepper(Observations):
             log_stats=True,
         )
         self.manager = self.scheduler.kv_cache_manager
+        self.subscriber = self.scheduler.kv_event_publisher = Subscriber(self.requests)
 
     def known(self) -> Iterable[RequestId]:
         """Every request ever added."""

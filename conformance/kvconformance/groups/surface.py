@@ -1,0 +1,53 @@
+"""What a third party writes: a block manager that keeps one table per group for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from kvspec.groups.vocabulary import GroupAdmission, GroupsCapabilities, Tables
+from kvspec.vocabulary import BlockId, Request, RequestId, TokenId
+
+
+class GroupedPool(Protocol):
+    """Built as `GroupedPool(world)`; `Layout.of(world)` says for which groups.
+
+    Where `admit` or `extend` gives homes, the step that computes these tokens is on the device from then on, until
+    `completed`. A refusal changes nothing, but it may release what no query in flight or to come reads.
+    """
+
+    capabilities: GroupsCapabilities
+
+    def admit(self, request: Request, chunk: int) -> GroupAdmission | None:
+        """Share a prefix hit that is valid for all groups, and give homes to at most `chunk` tokens after it.
+
+        None if it does not fit now.
+        """
+
+    def extend(self, request: RequestId, count: int) -> bool:
+        """Give homes to the next `count` tokens; False if they do not fit now."""
+
+    def completed(self, request: RequestId, num_computed: int) -> None:
+        """The oldest step of the request has finished: its first `num_computed` tokens are computed in all groups."""
+
+    def append(self, request: RequestId, token: TokenId) -> None:
+        """A token was sampled and joins the request's tokens; no step of it is in flight."""
+
+    def free(self, request: RequestId) -> None:
+        """The request is over, and no step of it is in flight: give back its blocks."""
+
+    def tables(self, request: RequestId) -> Tables:
+        """Per group, the block table of a request; None in it where nothing is held.
+
+        Empty tables of a request that was refused or is over.
+        """
+
+    def free_blocks(self) -> tuple[int, ...]:
+        """Per pool, how many blocks a new request could get: free, or idle and cached."""
+
+
+class GroupedPoolExtras(Protocol):
+    """Optional methods, used where present."""
+
+    def ref_counts(self) -> tuple[Mapping[BlockId, int], ...]:
+        """Per pool, the reference count of every held block."""

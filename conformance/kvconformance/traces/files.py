@@ -1,0 +1,193 @@
+"""Trace files: a header line, then one event per line, validated as they are read, because strangers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Final, Literal
+
+import msgspec
+
+from kvconformance.traces import wire
+from kvspec import events as ev
+from kvspec.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
+from kvspec.vocabulary import BlockId, Capabilities, World
+
+LONGEST_LINE: Final = 8 << 20
+"""Bytes."""
+MOST_EVENTS: Final = 10_000_000
+MOST_SLOTS: Final = 1 << 22
+"""Blocks times block size: what the ghost memory of a world may hold."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
+Positive = Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
+
+
+class TraceError(ValueError):
+    """The file is no trace; the message names the line."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}" if line else why)
+        self.line = line
+
+
+class WrittenWorld(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The configuration of the engine; sizes in tokens unless named blocks."""
+
+    num_blocks: Positive
+    block_size: Positive
+    token_budget: Positive = 1 << 30
+    max_running: Positive = 1 << 30
+    policy: wire.Text = "fcfs"
+    caching: bool = True
+    preemption: wire.Text = "recompute"
+    options: dict[wire.Text, wire.Number | wire.Text | bool | float | None] = {}
+
+
+class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The freedoms of the specification that the engine uses: those capabilities that judging asks for."""
+
+    reserved_blocks: tuple[Count, ...] = ()
+    publishes: Literal["computed", "scheduled"] = "computed"
+    lookahead_blocks: Count = 0
+    remaps_duplicates: bool = False
+    watermark_blocks: Count = 0
+    orders_transfers: bool = False
+    counts_copies: bool = False
+    hides_lost_takes: bool = False
+    idle_steps: Count = 0
+    profiles: tuple[Literal["fcfs", "lru", "tail-first", "decode-first"], ...] = ()
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The first line. All but the first three may be left out."""
+
+    format: Literal["kvspec trace"]
+    version: Literal[1]
+    world: WrittenWorld
+    engine: wire.Text = "unknown"
+    engine_version: wire.Text = "unknown"
+    surface: Literal["stepper", "pool"] = "stepper"
+    nameless: bool = False
+    """No event names a block: the log tells none."""
+    capabilities: Declared = Declared()
+    command: wire.Text = ""
+
+    @classmethod
+    def of(cls, world: World, capabilities: Capabilities, **about: str) -> Header:
+        """The header for an engine that is built for a world and declares capabilities."""
+        declared = {name: _plain(getattr(capabilities, name)) for name in Declared.__struct_fields__}
+        written = {name: _plain(getattr(world, name)) for name in WrittenWorld.__struct_fields__}
+        return cls("kvspec trace", 1, WrittenWorld(**written), capabilities=Declared(**declared), **about)  # type: ignore[arg-type]
+
+    def begin(self, most: int = MOST_STATES) -> Compatible:
+        """Where the engine begins: at most so many compatible states are followed."""
+        return compatible(*self.built(), most, nameless=self.nameless)
+
+    def built(self) -> tuple[World, Capabilities]:
+        """The world and what the engine declares."""
+        given: dict[str, Any] = msgspec.structs.asdict(self.capabilities)
+        given["reserved_blocks"] = frozenset(BlockId(id) for id in self.capabilities.reserved_blocks)
+        given["profiles"] = frozenset(self.capabilities.profiles)
+        return World(**msgspec.structs.asdict(self.world)), Capabilities(**given)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return tuple(sorted(value))
+    return dict(value) if hasattr(value, "items") else value
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A file that is being read: its header, and an iterator of (line number, event) that can be used once."""
+
+    header: Header
+    events: Iterator[tuple[int, Observed]]
+
+
+def open_trace(path: Path) -> Trace:
+    """Read the header of a file; its events are read as they are asked for. Raises `TraceError`, now or then."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise TraceError(0, f"cannot read {path}: {error.strerror}") from error
+    lines = _lines(file)
+    number, line = next(lines, (1, b""))
+    header = _header(number, line)
+    return Trace(header, _events(lines, header.nameless))
+
+
+def write_trace(path: Path, header: Header, events: Iterable[Observed]) -> int:
+    """Write a trace; returns how many events it has. `OSError` passes."""
+    count = 0
+    with path.open("wb") as file:
+        file.write(msgspec.json.encode(header) + b"\n")
+        for event in events:
+            file.write(wire.encode(event) + b"\n")
+            count += 1
+    return count
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    with file:
+        for number in range(1, MOST_EVENTS + 2):
+            try:
+                line = file.readline(LONGEST_LINE + 1)
+            except OSError as error:
+                raise TraceError(number, f"cannot read it: {error.strerror}") from error
+            if not line:
+                return
+            if len(line) > LONGEST_LINE:
+                raise TraceError(number, f"longer than {LONGEST_LINE} bytes")
+            yield number, line
+        raise TraceError(MOST_EVENTS + 2, f"more than {MOST_EVENTS} events")
+
+
+def _events(lines: Iterator[tuple[int, bytes]], nameless: bool) -> Iterator[tuple[int, Observed]]:
+    for number, line in lines:
+        try:
+            event = wire.decode(line)
+        except ValueError as error:
+            raise TraceError(number, _blame(line, f"no event: {error}")) from error
+        if nameless and _names_blocks(event):
+            raise TraceError(number, f"{type(event).__name__} names a block in a trace that is nameless")
+        yield number, event
+
+
+_NAMING: Final = (ev.Reserve, ev.Compute, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
+"""Events that always name a block; others do by the fields below."""
+
+
+def _names_blocks(event: Observed) -> bool:
+    """Whether the event tells the name of any block."""
+    if isinstance(event, OneOf):
+        return any(_names_blocks(one) for course in event.courses for one in course)
+    if isinstance(event, ev.Observe):
+        return any(told is not None for told in (event.refs, event.tables, event.free_set, event.keyed))
+    if isinstance(event, ev.Start | ev.Lookup):
+        return bool(event.blocks)
+    return isinstance(event, _NAMING) or (isinstance(event, ev.Refuse) and bool(event.hit))
+
+
+def _header(number: int, line: bytes) -> Header:
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise TraceError(number, _blame(line, f"no header of a kvspec trace: {why}")) from error
+    world, declared = header.world, header.capabilities
+    if world.num_blocks * world.block_size > MOST_SLOTS:
+        raise TraceError(number, f"{world.num_blocks} blocks of {world.block_size} tokens; at most {MOST_SLOTS} slots")
+    if strange := [id for id in declared.reserved_blocks if id >= world.num_blocks]:
+        raise TraceError(number, f"the reserved block {strange[0]} is none of {world.num_blocks}")
+    if declared.hides_lost_takes and "lru" in declared.profiles:
+        raise TraceError(number, "the profile lru with takes that are hidden; show them or withdraw lru")
+    return header
+
+
+def _blame(line: bytes, why: str) -> str:
+    if not line.strip():
+        return "empty"
+    return why if line.endswith(b"\n") else f"{why}; the file ends within this line"

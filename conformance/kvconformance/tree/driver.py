@@ -1,0 +1,132 @@
+"""Drives a radix tree through a history: lookups, locks, insertions and evictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kvconformance import history as h
+from kvconformance.checker import TREE_RAISES, Checker, Guarded
+from kvconformance.surfaces import Factory
+from kvspec.tree import events as ev
+from kvspec.tree.shown import pages_of
+from kvspec.tree.state import HandleId, TreeState
+from kvspec.tree.transition import advance
+from kvspec.tree.vocabulary import Found, Inserted
+from kvspec.vocabulary import TokenId
+
+EVERYTHING = 1 << 20
+
+
+class TreeDriver:
+    """One tree, one checker, one history."""
+
+    def __init__(self, factory: Factory, checker: Checker) -> None:
+        self.checker = checker
+        self.state = TreeState(checker.state.world, checker.state.capabilities)
+        checker.tree = self.state
+        self.call = Guarded(checker, TREE_RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.handles: dict[HandleId, Any] = {}
+        self.lookups = 0
+
+    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+        """Perform all operations, then unlock and evict everything."""
+        for operation in operations:
+            self.checker.note(operation)
+            perform = _PERFORM.get(type(operation))
+            if perform is not None:
+                perform(self, operation)
+        self.checker.note("unlock all, evict all")
+        while self.state.locked:
+            self.unlock(h.Unlock())
+        self.evict(h.Evict(EVERYTHING))
+
+    def feed(self, event: ev.Event) -> None:
+        """The engine did this. Raises `Violation` if it must not."""
+        self.checker.events.append(event)
+        advance(self.state, event, self.checker.tally)
+
+    # Operations.
+
+    def match(self, operation: h.Match) -> None:
+        """Look a prefix up, and remember what was found."""
+        tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
+        found: Found = self.call("looking up", self.engine.match, tokens, parts)
+        self.lookups += 1
+        handle = HandleId(self.lookups)
+        self.handles[handle] = found.handle
+        self.feed(ev.Match(handle, tokens, parts, found.tokens, found.slots))
+        self.observe()
+
+    def insert(self, operation: h.Insert) -> None:
+        """Insert a prefix, or find no room."""
+        tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
+        room = self.engine.available_size() if hasattr(self.engine, "available_size") else 0
+        inserted: Inserted | None = self.call("inserting", self.engine.insert, tokens, parts)
+        if inserted is None:
+            self.feed(ev.Refuse(tokens, parts, room))
+        else:
+            self.feed(ev.Insert(tokens, parts, inserted.known, inserted.slots))
+        self.observe()
+
+    def lock(self, operation: h.Lock) -> None:
+        """Lock what a lookup found, unless a part of it has been evicted since."""
+        handle = pick(list(self.state.found), operation.which)
+        if handle is not None:
+            self.call("locking", self.engine.lock, self.handles[handle])
+            self.feed(ev.Lock(handle))
+            self.observe()
+
+    def unlock(self, operation: h.Unlock) -> None:
+        """Unlock one of the prefixes that are locked."""
+        handle = pick(list(self.state.locked), operation.which)
+        if handle is not None:
+            self.call("unlocking", self.engine.unlock, self.handles[handle])
+            self.feed(ev.Unlock(handle))
+            self.observe()
+
+    def evict(self, operation: h.Evict) -> None:
+        """Make room."""
+        told = int(self.call("evicting", self.engine.evict, operation.count))
+        nodes = self.call("showing its nodes", self.engine.nodes)
+        left = frozenset(content for node in nodes for content in pages_of(self.state, node))
+        self.feed(ev.Evict(operation.count, told, left))
+        self.observe()
+
+    def reset(self, operation: h.Reset) -> None:
+        """Empty the tree, while nothing is locked."""
+        if not self.checker.state.capabilities.resets or self.state.locked:
+            return
+        if self.call("resetting", self.engine.reset):
+            self.feed(ev.Reset())
+        self.observe()
+
+    def observe(self) -> None:
+        """Ask the tree what it holds, and judge it."""
+        available = getattr(self.engine, "available_size", None)
+        published = getattr(self.engine, "take_events", None)
+        self.feed(
+            ev.Show(
+                tuple(self.call("showing its nodes", self.engine.nodes)),
+                int(self.call("describing itself", self.engine.evictable_size)),
+                int(self.call("describing itself", self.engine.protected_size)),
+                int(available()) if available else None,
+                tuple(published()) if published else None,
+            )
+        )
+
+
+def pick(candidates: Sequence[HandleId], which: int) -> HandleId | None:
+    """The candidate that an operation names, modulo their number."""
+    return candidates[which % len(candidates)] if candidates else None
+
+
+_PERFORM: dict[type, Callable[[TreeDriver, Any], None]] = {
+    h.Match: TreeDriver.match,
+    h.Insert: TreeDriver.insert,
+    h.Lock: TreeDriver.lock,
+    h.Unlock: TreeDriver.unlock,
+    h.Evict: TreeDriver.evict,
+    h.Reset: TreeDriver.reset,
+}

@@ -1,0 +1,52 @@
+"""What is done to a radix tree: prefixes that part within a node, locks that outlive splits, evictions in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from kvconformance import history as h
+
+Prompt = tuple[int, ...]
+Phrase = tuple[h.AnyOperation, ...]
+
+
+def tree_phrases(
+    block_size: int, theme: Sequence[Mapping[str, Any]], prompts: Sequence[Prompt], resets: bool
+) -> st.SearchStrategy[Phrase]:
+    """Phrases about one prefix, under parts of the theme, and phrases about whatever is there."""
+    keys = [{name: value for name, value in parts.items() if name != "media"} for parts in theme]
+    about = st.builds(
+        _about,
+        st.sampled_from(prompts),
+        st.sampled_from(prompts),
+        st.sampled_from(keys),
+        st.sampled_from(_LIVES),
+    )
+    return st.one_of(about, about, st.sampled_from(_between(block_size, resets)))
+
+
+def _about(prompt: Prompt, more: Prompt, key: Mapping[str, Any], life: str) -> Phrase:
+    """What a request does, letter by letter: match, lock, insert, insert more, unlock, evict a page."""
+    perform: dict[str, h.AnyOperation] = {
+        "m": h.Match(prompt, **key),
+        "M": h.Match(prompt + more, **key),
+        "l": h.Lock(-1),
+        "i": h.Insert(prompt, **key),
+        "I": h.Insert(prompt + more, **key),
+        "u": h.Unlock(-1),
+        "e": h.Evict(1),
+    }
+    return tuple(perform[letter] for letter in life)
+
+
+_LIVES = ("i", "i", "I", "m", "iml", "IMl", "Iml", "mlIu", "mlI", "mleIu", "IMlm", "IMli", "IMlmu", "mlie")
+"""Looked up and left alone, used to its end, used and kept, and split under a lock by a shorter prefix."""
+
+
+def _between(size: int, resets: bool) -> list[Phrase]:
+    some: list[Phrase] = [(h.Lock(0),), (h.Lock(-1),), (h.Unlock(0),), (h.Unlock(-1),), (h.Unlock(1),)]
+    some += [(h.Evict(count),) for count in (1, size, size + 1, 3 * size)]
+    return [*some, (h.Reset(),)] if resets else some

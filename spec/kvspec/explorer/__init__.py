@@ -1,0 +1,13 @@
+"""The exhaustive explorer: every state that small worlds can reach under the transition, and what holds in all of them.
+
+`scopes` names the worlds, `moves` proposes what may happen next, the specification's own transition accepts or
+refuses it, `packing` writes a state down up to the names of blocks, `search` goes breadth first, `liveness` looks for
+runs that never end, `faults` breaks the transition on purpose to show which scope would notice. `spec/explorer.md`
+says what is left out of a state and why nothing is lost by it.
+"""
+
+from kvspec.explorer.run import Result, explore
+from kvspec.explorer.scope import Scope
+from kvspec.explorer.scopes import SCOPES, find
+
+__all__ = ["SCOPES", "Result", "Scope", "explore", "find"]

@@ -1,0 +1,45 @@
+"""The fields of a state that are no part of a key, each with the reason why nothing is lost without it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+_CONSTANT = "the same in every state of a scope"
+_RELATIVE = "only compared with other steps: kept as NOW, FLYING or OLD"
+_BLAME = "read only to choose the rule that is blamed, never to decide whether something is wrong"
+_REPORT = "read only by observations and reports, which are not in the alphabet"
+
+DROPPED = MappingProxyType(
+    {
+        "State": {
+            "world": _CONSTANT,
+            "capabilities": _CONSTANT,
+            "contexts": "only grows, and its ids keep their meaning: one trie serves all states of a search",
+            "step": _RELATIVE,
+            "epoch": "only compared with the epochs of blocks: kept as whether a block is stale",
+            "releases": "the source of the numbers of releases, of which the order is kept",
+            "last": _REPORT,
+            "counters": _REPORT,
+            "hit_tokens": _REPORT,
+            "resumed_hit_tokens": _REPORT,
+            "variants": "written when requests are added, which is before the first state; read only to count",
+            "mirror": "changed only by published events, which are not in the alphabet",
+        },
+        "Live": {
+            "request": _CONSTANT,
+            "arrival": _CONSTANT,
+            "tokens": "the last context tells them",
+            "hit": "chooses between two guards that require the same",
+            "resumed": _BLAME,
+            "waits_since": _BLAME,
+            "looked_up": "set only by lookups, which are not in the alphabet",
+            "copied": _BLAME,
+            "forked": "the fork of a scope is always the same request",
+        },
+        "Block": {
+            "epoch": "kept as whether it is older than the state's",
+            "lost": _BLAME,
+        },
+    }
+)
+"""By record and field: why it is no part of a key."""

@@ -1,0 +1,155 @@
+"""Refinement: whether the events that an engine shows are all allowed, followed by the set of compatible states.
+
+An engine that shows every choice leaves one compatible state, which is changed in place: refinement then costs what
+`advance` costs. Where a choice is hidden, every state that it may have led to is kept, states without a difference
+that any rule can still ask for are merged, and an event is wrong when none of them allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kvspec import events as ev
+from kvspec.footprint import footprint
+from kvspec.hidden import (
+    Candidate,
+    ComputeSomewhere,
+    Course,
+    Evictions,
+    Hidden,
+    Observed,
+    OneOf,
+    StartSomewhere,
+    courses,
+    play,
+)
+from kvspec.state import State, initial
+from kvspec.transition import advance
+from kvspec.violation import Tally, Violation
+from kvspec.vocabulary import Capabilities, World
+
+MOST_STATES: Final = 4_096
+"""States kept at a time unless told otherwise; with more of them the verdict is "not decided"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compatible:
+    """Where an engine may be after all that it has shown: at most `most` candidates, the plainest course first.
+
+    With `loses_takes`, a victim may before its preemption have taken idle blocks unseen and given them back. With
+    `nameless`, no event will name a block, and states that differ in names are one.
+    """
+
+    candidates: tuple[Candidate, ...]
+    loses_takes: bool = False
+    most: int = MOST_STATES
+    nameless: bool = False
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states of the candidates."""
+        return tuple(candidate.state for candidate in self.candidates)
+
+
+class Refuted(Violation):
+    """No compatible state allows the event. The rule is that of the state that got furthest in it, `state`."""
+
+    def __init__(self, violation: Violation, state: State, candidates: int) -> None:
+        super().__init__(violation.rule, violation.seen, violation.expected, **violation.facts)
+        self.state = state
+        self.candidates = candidates
+
+
+class Undecided(Exception):
+    """More states are compatible than are followed: from here on nothing can be said, neither held nor broken."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"more than {most:,} states are compatible with what was shown: not decided")
+        self.most = most
+
+
+def compatible(
+    world: World, capabilities: Capabilities, most: int = MOST_STATES, *, nameless: bool = False
+) -> Compatible:
+    """The one state in which every engine begins.
+
+    What `hides_lost_takes` hides is followed here, so the states themselves hold the engine to the order of eviction.
+    """
+    shown = replace(capabilities, hides_lost_takes=False)
+    return Compatible((Candidate(initial(world, shown)),), capabilities.hides_lost_takes, most, nameless)
+
+
+def refine(before: Compatible, event: Observed, tally: Tally | None = None) -> Compatible:
+    """The states compatible with one event more; `before` is not changed. Raises `Refuted` or `Undecided`."""
+    copies = replace(before, candidates=tuple(candidate.copy() for candidate in before.candidates))
+    return follow(copies, event, tally or Tally())
+
+
+def follow(before: Compatible, event: Observed, tally: Tally) -> Compatible:
+    """`refine` in place: the states of `before` are used up. Raises `Refuted` or `Undecided`.
+
+    A rule is counted as exercised once for each event, by the plainest state that allows it.
+    """
+    first = before.candidates[0]
+    hides = isinstance(event, Hidden) or (before.loses_takes and isinstance(event, ev.Preempt))
+    if hides or first.owed or len(before.candidates) > 1:
+        return _follow_all(before, event, tally)
+    try:
+        advance(first.state, event, tally)  # type: ignore[arg-type]
+    except Violation as violation:
+        raise Refuted(violation, first.state, 1) from violation
+    return before
+
+
+def _follow_all(before: Compatible, event: Observed, tally: Tally) -> Compatible:
+    """Every course of the event from every candidate; what survives, without duplicates."""
+    kept: dict[object, Candidate] = {}
+    furthest: tuple[int, Refuted] | None = None
+    counted = False
+    for candidate in before.candidates:
+        for branch, course in _branches(before, candidate, event):
+            scratch = Tally(tally.waived)
+            done, violation = play(branch, course, scratch)
+            if violation is None:
+                nameless = before.nameless and not branch.owed
+                kept.setdefault((footprint(branch.state, nameless), branch.owed), branch)
+                if not counted:
+                    tally.exercised.update(scratch.exercised)
+                    counted = True
+            elif furthest is None or done > furthest[0]:
+                furthest = done, Refuted(violation, branch.state, len(before.candidates))
+            if len(kept) > before.most:
+                raise Undecided(before.most)
+    if not kept and furthest is not None:
+        raise furthest[1]
+    return replace(before, candidates=tuple(kept.values()))
+
+
+def _branches(before: Compatible, candidate: Candidate, event: Observed) -> Iterator[tuple[Candidate, Course]]:
+    """A candidate of its own for each course that the event may stand for; the last one is `candidate` itself."""
+    rest = iter(courses(candidate.state, event, before.loses_takes, before.nameless))
+    course = next(rest, None)
+    while course is not None:
+        following = next(rest, None)
+        yield (candidate if following is None else candidate.copy()), course
+        course = following
+
+
+__all__ = [
+    "MOST_STATES",
+    "Candidate",
+    "Compatible",
+    "ComputeSomewhere",
+    "Evictions",
+    "Hidden",
+    "Observed",
+    "OneOf",
+    "Refuted",
+    "StartSomewhere",
+    "Undecided",
+    "compatible",
+    "follow",
+    "refine",
+]

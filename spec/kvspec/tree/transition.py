@@ -1,0 +1,209 @@
+"""The relation of a radix tree: one short function per event, in the order guards, effect.
+
+A lookup may find less than there is. Which leaves are evicted, and how many more than asked for, the engine chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kvspec import rules
+from kvspec.mirror import Content
+from kvspec.rules import Rule
+from kvspec.tree import events as ev
+from kvspec.tree.shown import show
+from kvspec.tree.state import Page, TreeState
+from kvspec.tree.vocabulary import Slots
+from kvspec.violation import HarnessFault, Tally
+
+
+def advance(state: TreeState, event: ev.Event, tally: Tally) -> None:
+    """Apply `event` in place. Raises `Violation` where it is not allowed."""
+    _TRANSITIONS[type(event)](state, event, tally)
+
+
+def match(state: TreeState, event: ev.Match, tally: Tally) -> None:
+    """A hit is whole pages, each of them inserted under the same parts and not evicted since, at its own places."""
+    tally.require(
+        event.hit % state.size == 0 and 0 <= event.hit <= len(event.tokens),
+        rules.CONTIGUOUS_CHAIN,
+        lambda: (f"a lookup of {len(event.tokens)} tokens finds {event.hit}", f"whole pages of {state.size}"),
+    )
+    path = list(state.chain(event.tokens[: event.hit], event.parts))
+    for index, content in enumerate(path):
+        tally.met(rules.CONTENT_MATCHES_KEY)
+        if index:
+            tally.met(rules.COMPLETE_KEY)  # a later page is the same only behind the same pages
+        _count_twins(state, content, tally)
+        if content not in state.pages:
+            tally.broken(
+                _blame(state, content), f"a lookup finds {content}, which is not cached", "a hit on cached pages"
+            )
+    _check_slots(state, path, event.slots, tally)
+    if path:
+        state.found[event.handle] = path[-1]
+
+
+def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
+    """What is new gets places that no other page has; what is known keeps its own."""
+    chain, known = list(state.chain(event.tokens, event.parts)), state.known(event.tokens, event.parts)
+    tally.require(
+        event.known == known * state.size,
+        rules.CONSERVATION,
+        lambda: (
+            f"{event.known} tokens of {chain[-1] if chain else 'nothing'} are said to be known",
+            f"{known * state.size} are cached, and the caller gives its own copy of them back",
+        ),
+    )
+    new = chain[known:]
+    slots = _cut(event.slots, len(new), state.size, tally)
+    for content, places in zip(new, slots, strict=True):
+        _require_free(state, content, places, tally)
+        state.pages[content] = Page(slots=places)
+        state.seen.add(content)
+
+
+def refuse(state: TreeState, event: ev.Refuse, tally: Tally) -> None:
+    """Only what does not fit is refused."""
+    need = len(event.tokens) // state.size - state.known(event.tokens, event.parts)
+    tally.require(
+        need * state.size > event.available,
+        rules.FIT_AGREES_WITH_ALLOCATE,
+        lambda: (f"{need} new pages are refused while {event.available} tokens are free", "what fits is given"),
+    )
+
+
+def lock(state: TreeState, event: ev.Lock, tally: Tally) -> None:
+    """One more lock on every page from the root to what was found."""
+    path = state.found.get(event.handle)
+    if path is None:
+        raise HarnessFault(f"handle {event.handle} is locked but was not found, or its pages are gone")
+    tally.met(rules.SYMMETRIC_LOCKS)
+    for content in state.path(path):
+        state.pages[content].locks += 1
+    state.locked[event.handle] = state.found.pop(event.handle)
+
+
+def unlock(state: TreeState, event: ev.Unlock, tally: Tally) -> None:
+    """One lock fewer on the same pages, into whatever nodes they have been cut meanwhile."""
+    if event.handle not in state.locked:
+        raise HarnessFault(f"handle {event.handle} is unlocked but was not locked")
+    tally.met(rules.SYMMETRIC_LOCKS)
+    for content in state.path(state.locked.pop(event.handle)):
+        state.pages[content].locks -= 1
+
+
+def evict(state: TreeState, event: ev.Evict, tally: Tally) -> None:
+    """Pages go from the leaves on, never a locked one, and as many as were asked for if so many can."""
+    gone = {content for content in state.pages if content not in event.left}
+    _require_unlocked(state, gone, tally)
+    _require_leaves_first(state, gone, event.left, tally)
+    tokens, can = len(gone) * state.size, state.evictable * state.size
+    tally.require(
+        event.told == tokens,
+        rules.CONSERVATION,
+        lambda: (f"{event.told} tokens are said to be evicted", f"{tokens} have left the tree"),
+    )
+    tally.require(
+        tokens >= min(event.asked, can),
+        rules.FIT_AGREES_WITH_ALLOCATE,
+        lambda: (f"{tokens} tokens are evicted of {event.asked} asked for", f"{min(event.asked, can)}: {can} can be"),
+    )
+    for content in gone:
+        del state.pages[content]
+    forget(state)
+
+
+def reset(state: TreeState, event: ev.Reset, tally: Tally) -> None:
+    """Nothing is cached any more."""
+    if state.locked:
+        raise HarnessFault("a tree is reset while something is locked")
+    state.pages.clear()
+    forget(state)
+
+
+def forget(state: TreeState) -> None:
+    """A prefix of which a page has left is no longer found."""
+    state.found = {handle: path for handle, path in state.found.items() if path in state.pages}
+
+
+def _require_unlocked(state: TreeState, gone: set[Content], tally: Tally) -> None:
+    for content in sorted(gone, key=lambda content: len(content.elements)):
+        locks = state.pages[content].locks
+        if locks:
+            tally.broken(
+                rules.SYMMETRIC_LOCKS,
+                f"{content} is evicted with {locks} lock{'s' if locks > 1 else ''} on it",
+                "a locked page stays until it is unlocked",
+            )
+    if state.locked:
+        tally.met(rules.SYMMETRIC_LOCKS)
+
+
+def _require_leaves_first(state: TreeState, gone: set[Content], left: frozenset[Content], tally: Tally) -> None:
+    orphan = next((c for c in left if len(c.elements) > state.size and any(up in gone for up in state.path(c))), None)
+    tally.require(
+        orphan is None,
+        rules.CONTIGUOUS_CHAIN,
+        lambda: (f"{orphan} stays while a page before it is evicted", "leaves go first"),
+    )
+
+
+def _count_twins(state: TreeState, content: Content, tally: Tally) -> None:
+    """Count the rules of namespaces where another has the same tokens."""
+    for other in state.pages:
+        if other.elements == content.elements and other != content:
+            tally.met(rules.ISOLATION if other.salt != content.salt else rules.COMPLETE_KEY)
+
+
+def _blame(state: TreeState, content: Content) -> Rule:
+    """Which rule a hit on a page that is not cached breaks, from what is cached and looks like it."""
+    twins = [other for other in state.pages if other.elements == content.elements]
+    if any(other.computes == content.computes for other in twins):
+        return rules.ISOLATION
+    own, depth = content.elements[-state.size :], len(content.elements)
+    alike = any(other.elements[-state.size :] == own and len(other.elements) == depth for other in state.pages)
+    return rules.COMPLETE_KEY if twins or (alike and content not in state.seen) else rules.CONTENT_MATCHES_KEY
+
+
+def _cut(slots: Slots | None, pages: int, size: int, tally: Tally) -> Sequence[Slots | None]:
+    """Places by page. Their number is that of the tokens."""
+    if slots is None:
+        return [None] * pages
+    tally.require(
+        len(slots) == pages * size,
+        rules.CONSERVATION,
+        lambda: (f"{len(slots)} places for {pages * size} tokens", "one for each token"),
+    )
+    return [slots[start : start + size] for start in range(0, pages * size, size)]
+
+
+def _check_slots(state: TreeState, path: list[Content], slots: Slots | None, tally: Tally) -> None:
+    for content, places in zip(path, _cut(slots, len(path), state.size, tally), strict=True):
+        own = state.pages[content].slots
+        if places is not None and own is not None and places != own:
+            tally.broken(
+                rules.CONTENT_MATCHES_KEY, f"a lookup of {content} gives the places {places}", f"its own places {own}"
+            )
+
+
+def _require_free(state: TreeState, content: Content, places: Slots | None, tally: Tally) -> None:
+    owner = next((own for slot in places or () if (own := state.owner(slot)) is not None), None)
+    tally.require(
+        owner is None,
+        rules.CONSERVATION,
+        lambda: (f"{content} is stored at {places}, which {owner} holds", "places that nobody holds"),
+    )
+
+
+_TRANSITIONS: dict[type, Callable[[TreeState, Any, Tally], None]] = {
+    ev.Match: match,
+    ev.Insert: insert,
+    ev.Refuse: refuse,
+    ev.Lock: lock,
+    ev.Unlock: unlock,
+    ev.Evict: evict,
+    ev.Reset: reset,
+    ev.Show: show,
+}

@@ -1,0 +1,127 @@
+"""The surface Groups: the reference passes, each kind of fault has its history, and nothing wrong is a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from typer.testing import CliRunner
+
+from kvconformance.adapters import NotAnAdapter, as_engine, load
+from kvconformance.check import check_here, replay
+from kvconformance.claims import claimed, unclaimed
+from kvconformance.cli import app
+from kvconformance.groups.strategies import group_histories
+from kvconformance.history import Add, AnyOperation, Commit, Free, Grow, History
+from kvconformance.imposters import IMPOSTERS, group_hits, group_windows, surface_of
+from kvconformance.report import SurfaceResult, Verdict
+from kvconformance.search import Plan
+from kvconformance.surfaces import Engine
+from kvreference.groups import ReferenceGroups
+from kvspec import rules
+from kvspec.vocabulary import Capabilities, Surface
+
+NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) is Surface.GROUPS}
+LONG, DONE = Add((0,) * 7), (Commit(-1), Free(-1))
+KILLS: list[tuple[str, str, int, tuple[AnyOperation, ...]]] = [
+    ("DraftKeyForgetsTheTokenBehind", "full:2 draft:2:1", 30, (Add((0, 0, 1, 1)), Commit(), Add((0, 0, 0)))),
+    ("StateEntryCountedInOtherBlocks", "full:4 state:2", 30, (LONG, *DONE, LONG)),
+    ("StateHoldsTheRecomputedToken", "full:2 state:4", 30, (Add((0,) * 4), *DONE, Add((0,) * 4))),
+    ("EvictedPartRoundedUp", "full:2 window:4:3", 30, (Add((0,) * 5), Commit())),
+    ("WindowAsWideAsTheChunk", "full:2 window:2:4", 30, (Add((0,) * 4, chunk=3), Commit(), Grow(0, 1), Commit())),
+    ("ReleasesUnderAStepInFlight", "full:2 window:2:3", 30, (Add((0,) * 8, chunk=4), Grow(0, 4), Commit())),
+    ("OnlyTheLastWindowPublished", "full:2 window:2:3", 30, (LONG, *DONE, Add((0, 0, 0, 1)))),
+    ("HitUnitLargerThanNeeded", "full:2 window:2:3", 30, (Add((0,) * 3), *DONE, Add((0,) * 3))),
+    ("RefusalKeepsTheState", "full:2 state:2", 11, (Add((0,) * 3), Commit(), Add((1,) * 5), Add((0,) * 5))),
+]
+
+
+def judged(manager: object, operations: tuple[AnyOperation, ...], groups: str, num_blocks: int = 30) -> SurfaceResult:
+    engine = Engine("manager", "0", {Surface.GROUPS: manager})  # type: ignore[dict-item]
+    history = History(num_blocks, 1, operations, options={"groups": groups, "pool": "shared"})
+    return replay(engine, Surface.GROUPS, history, Plan(), "manager")
+
+
+@pytest.mark.parametrize(("name", "groups", "blocks", "operations"), KILLS, ids=[kill[0] for kill in KILLS])
+def test_a_fault_is_found_and_the_reference_passes(
+    name: str, groups: str, blocks: int, operations: tuple[AnyOperation, ...]
+) -> None:
+    result = judged(NAMED[name], operations, groups, blocks)
+    assert [finding.rule_id for finding in result.findings] == [NAMED[name].broken_rule.id]
+    honest = judged(ReferenceGroups, operations, groups, blocks)
+    assert not honest.findings and not honest.fault
+
+
+def test_the_reference_passes_and_every_rule_is_reached() -> None:
+    report = check_here(load("reference"), Plan(examples=600, seconds=300), surfaces=[Surface.GROUPS])
+    assert not report.fault and not report.findings
+    held = {line.rule for line in report.with_verdict(Verdict.HELD)}
+    assert held == set(claimed(load("reference"), Surface.GROUPS))
+    assert {rules.EVERY_GROUP_HIT, rules.DRAFT_GROUP_HIT, rules.LONGEST_GROUP_HIT} <= held
+
+
+def test_what_an_engine_does_not_declare_is_not_claimed() -> None:
+    class Plain(ReferenceGroups):
+        capabilities = replace(ReferenceGroups.capabilities, layouts=("full:2 window:2:3",), profiles=frozenset())
+
+    engine = as_engine(Plain)
+    assert list(engine.factories) == [Surface.GROUPS]
+    assert unclaimed(engine, Surface.GROUPS, rules.DRAFT_GROUP_HIT) == "has no draft group"
+    assert "longest-hit" in (unclaimed(engine, Surface.GROUPS, rules.LONGEST_GROUP_HIT) or "")
+    assert unclaimed(engine, Surface.GROUPS, rules.EVERY_GROUP_HIT) is None
+
+
+def test_an_adapter_without_groups_is_one_clear_line() -> None:
+    class Undeclared(ReferenceGroups):
+        capabilities = Capabilities()  # type: ignore[assignment]
+
+    with pytest.raises(NotAnAdapter, match="groups declare GroupsCapabilities"):
+        as_engine(Undeclared)
+
+
+@pytest.mark.parametrize("groups", ["", "full", "ring:2", "window:2:0"])
+def test_a_history_with_a_wrong_layout_is_a_harness_fault(groups: str) -> None:
+    result = judged(ReferenceGroups, (LONG,), groups)
+    assert "not a" in result.fault and not result.findings
+
+
+def test_an_engine_that_raises_is_a_finding() -> None:
+    class Raises(ReferenceGroups):
+        def extend(self, id: object, count: int) -> bool:
+            raise IndexError("list index out of range")
+
+    (finding,) = judged(Raises, (Add((0,) * 4, chunk=1), Grow()), "full:2 window:2:3").findings
+    assert finding.rule_id == "alloc/fit-agrees-with-allocate"
+    assert "IndexError" in finding.seen
+
+
+def test_a_finding_tells_groups_tables_and_what_a_block_holds() -> None:
+    name, groups, blocks, operations = KILLS[0]
+    (finding,) = judged(NAMED[name], operations, groups, blocks).findings
+    text = finding.text()
+    assert "30 blocks for all groups, groups full:2 draft:2:1" in text
+    assert "B (0 0 0) starts on a hit of 2 tokens, tables [1 5] [3]" in text
+    assert "finds the context of (0 0 1) in block 3 slot 1 in group 1 (draft:2:1)" in text
+    assert "--surface groups --history" in text
+
+
+@given(group_histories(ReferenceGroups.capabilities))
+def test_a_history_says_all_that_is_needed_to_run_it_again(history: History) -> None:
+    again = History.from_json(history.to_json())
+    assert again == history
+    engine = load("reference")
+    assert not replay(engine, Surface.GROUPS, again, Plan(), "reference").fault
+
+
+def test_the_command_judges_one_history() -> None:
+    history = History(30, 1, KILLS[0][3], options={"groups": "full:2 window:2:3"})
+    arguments = ["check", "reference", "--surface", "groups", "--history", history.to_json().decode()]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "prefix/every-group-hit" in done.output
+
+
+def test_every_imposter_of_these_modules_is_driven_on_this_surface() -> None:
+    modules = {group_hits.__name__, group_windows.__name__}
+    assert {one.__name__ for one in IMPOSTERS if one.__module__ in modules} == set(NAMED)

@@ -1,0 +1,113 @@
+"""The README's table, the machine-readable file and the scripts that show findings say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+import kvconformance
+from kvconformance import table
+from kvspec.rules import RULES
+
+ROOT = Path(__file__).parents[2]
+FINDINGS = Path(kvconformance.__file__).parent / "findings"
+
+
+def rows() -> dict[str, str]:
+    text = (ROOT / "README.md").read_text()
+    begin, end = table.between(text, "table")
+    found = [row for row in text[begin:end].splitlines() if row.startswith("| ")]
+    return {row.split("|")[1].strip(): row for row in found[1:]}
+
+
+def test_each_engine_of_the_file_has_its_row_in_the_readme() -> None:
+    kept = table.kept(ROOT / "conformance" / "engines.json")
+    assert kept
+    for line in kept:
+        assert rows()[line.engine] == line.row()
+
+
+def test_each_row_of_the_readme_comes_from_the_file() -> None:
+    kept = {line.engine for line in table.kept(ROOT / "conformance" / "engines.json")}
+    if older := set(rows()) - kept:
+        pytest.skip(f"made before there was the file: {', '.join(sorted(older))}; `make engines-table` makes them anew")
+
+
+def test_the_lines_of_the_file_are_whole() -> None:
+    for line in table.kept(ROOT / "conformance" / "engines.json"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", line.date)
+        assert set(line.verdicts) == set(line.examples)
+        for root in line.broken:
+            assert root.rule in RULES
+            assert line.verdicts[root.surface]["broken"] >= 1
+            assert all((FINDINGS / f"{script}.py").exists() for script in root.findings)
+
+
+def report(**more: Any) -> dict[str, Any]:
+    rule = {"id": "sched/step-budget", "verdict": "broken", "exercised": 9, "finding": {"surface": "stepper"}}
+    held = {"id": "sched/one-queue", "verdict": "held", "exercised": 7, "finding": None}
+    data = {
+        "engine": "mini-infer",
+        "engine_version": "0.2.5",
+        "seed": 0,
+        "examples": {"stepper": 3},
+        "verdicts": {"stepper": {"held": 1, "broken": 1}},
+        "rules": [rule, held],
+    }
+    return {**data, **more}
+
+
+def write(folder: Path, *reports: dict[str, Any]) -> Any:
+    """Run the command on reports; the README has a row of an engine that is not among them."""
+    readme = folder / "README.md"
+    if not readme.exists():
+        head = "\n".join(table.HEAD)
+        readme.write_text(
+            f"a\n<!-- table:begin -->\n{head}\n| old | 1 | 2 (3) | none | 0 | 4 pool |\n<!-- table:end -->\nb"
+        )
+    paths = []
+    for number, data in enumerate(reports):
+        paths.append(str(folder / f"{number}.json"))
+        Path(paths[-1]).write_text(json.dumps(data))
+    arguments = [*paths, "--readme", str(readme), "--file", str(folder / "engines.json")]
+    app = table.typer.Typer()
+    app.command()(table.main)
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_report_becomes_a_line_and_a_row(tmp_path: Path) -> None:
+    assert write(tmp_path, report()).exit_code == 0
+    (line,) = table.kept(tmp_path / "engines.json")
+    assert (line.held, line.least_exercised, line.not_reached) == (1, 7, 0)
+    assert line.broken == [table.Root("sched/step-budget", "stepper", ["mini_infer_budget_ignored"])]
+    text = (tmp_path / "README.md").read_text()
+    assert "| mini-infer | 0.2.5 | 1 (7) | `sched/step-budget` | 0 | 3 stepper |" in text
+    assert "| old | 1 |" in text and text.startswith("a\n") and text.endswith("-->\nb")
+
+
+def test_a_later_report_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    write(tmp_path, report(), report(engine="hqq"))
+    write(tmp_path, report(engine_version="0.3.0"))
+    lines = table.kept(tmp_path / "engines.json")
+    assert [(line.engine, line.version) for line in lines] == [("mini-infer", "0.3.0"), ("hqq", "0.2.5")]
+    assert "0.2.5 |" not in (tmp_path / "README.md").read_text().split("mini-infer")[1].split("\n")[0]
+
+
+@pytest.mark.parametrize("data", [{}, report(examples=3), report(rules=[{"id": 4}])])
+def test_what_is_no_report_is_refused_and_nothing_is_written(tmp_path: Path, data: dict[str, Any]) -> None:
+    done = write(tmp_path, data)
+    assert done.exit_code == 2
+    assert not (tmp_path / "engines.json").exists()
+    assert "mini-infer" not in (tmp_path / "README.md").read_text()
+
+
+def test_the_file_is_validated(tmp_path: Path) -> None:
+    (tmp_path / "engines.json").write_bytes(msgspec.json.encode([{"engine": 1}]))
+    with pytest.raises(ValueError, match=r"engines\.json is not what it should be"):
+        table.kept(tmp_path / "engines.json")

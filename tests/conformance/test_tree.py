@@ -1,0 +1,149 @@
+"""The surface Tree: claims, the search, stories, and a tree of ten lines by somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kvconformance.adapters import NotAnAdapter, as_engine
+from kvconformance.check import replay
+from kvconformance.claims import claimed, unclaimed
+from kvconformance.history import Evict, History, Insert, Lock, Match, Operation, Unlock
+from kvconformance.imposters.trees import MatchDoesNotSplit, SplitPrefixLosesItsLock, UnlockReleasesAnotherHoldersLock
+from kvconformance.report import SurfaceResult
+from kvconformance.search import Plan, search
+from kvconformance.surfaces import Engine
+from kvreference.radix_publishing import PublishingTree
+from kvspec import rules
+from kvspec.tree import Found, Inserted, Node
+from kvspec.vocabulary import Capabilities, KeyParts, Surface, TokenId, World
+
+LONG, SHORT = (0, 0, 0, 0, 1, 1), (0, 0)
+
+
+class Paged:
+    """A tree with a node for every page: nothing is ever split."""
+
+    capabilities = Capabilities(salts=True)
+
+    def __init__(self, world: World) -> None:
+        self.size, self.room = world.block_size, world.num_blocks
+        self.pages: dict[tuple[str | None, tuple[TokenId, ...]], int] = {}
+
+    def path(self, tokens: Sequence[TokenId], parts: KeyParts) -> list[tuple[str | None, tuple[TokenId, ...]]]:
+        ends = range(self.size, len(tokens) + 1, self.size)
+        return [(parts.salt, tuple(tokens[:end])) for end in ends]
+
+    def match(self, tokens: Sequence[TokenId], parts: KeyParts) -> Found:
+        found = [page for page in self.path(tokens, parts) if page in self.pages]
+        return Found(len(found) * self.size, found)
+
+    def insert(self, tokens: Sequence[TokenId], parts: KeyParts) -> Inserted | None:
+        new = [page for page in self.path(tokens, parts) if page not in self.pages]
+        if len(new) + len(self.pages) > self.room:
+            return None
+        known = self.match(tokens, parts).tokens
+        self.pages |= dict.fromkeys(new, 0)
+        return Inserted(known)
+
+    def lock(self, handle: list[tuple[str | None, tuple[TokenId, ...]]]) -> None:
+        for page in handle:
+            self.pages[page] += 1
+
+    def unlock(self, handle: list[tuple[str | None, tuple[TokenId, ...]]]) -> None:
+        for page in handle:
+            self.pages[page] -= 1
+
+    def evict(self, count: int) -> int:
+        idle = sorted((page for page, locks in self.pages.items() if not locks), key=lambda page: -len(page[1]))
+        gone = idle[: -(-count // self.size)]
+        for page in gone:
+            del self.pages[page]
+        return len(gone) * self.size
+
+    def nodes(self) -> list[Node]:
+        return [Node(end, self.size, locks, KeyParts(salt)) for (salt, end), locks in self.pages.items()]
+
+    def evictable_size(self) -> int:
+        return self.size * sum(not locks for locks in self.pages.values())
+
+    def protected_size(self) -> int:
+        return self.size * sum(bool(locks) for locks in self.pages.values())
+
+    def available_size(self) -> int:
+        return self.size * (self.room - len(self.pages))
+
+
+def test_another_kind_of_tree_lives() -> None:
+    engine = as_engine(Paged, "paged")
+    assert list(engine.factories) == [Surface.TREE]
+    outcome = search(engine, Surface.TREE, Plan(400, 1, 300), claimed(engine, Surface.TREE))
+    assert not outcome.found
+    assert all(outcome.exercised[rule] for rule in claimed(engine, Surface.TREE))
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(NotAnAdapter, match="lacks nodes"):
+        as_engine(type("Half", (), {name: thing for name, thing in vars(Paged).items() if name != "nodes"}))
+
+
+def test_the_rules_of_a_tree() -> None:
+    engine = Engine("tree", "0", {Surface.TREE: PublishingTree})
+    assert {rule.id for rule in claimed(engine, Surface.TREE)} == {
+        "prefix/content-matches-key",
+        "prefix/complete-key",
+        "prefix/contiguous-chain",
+        "prefix/mirror-equals-index",
+        "prefix/symmetric-locks",
+        "sec/isolation",
+        "alloc/conservation",
+        "alloc/fit-agrees-with-allocate",
+    }
+    silent = as_engine(Paged, "paged")
+    assert unclaimed(silent, Surface.TREE, rules.MIRROR_EQUALS_INDEX) == "the adapter has no take_events()"
+
+
+def judged(tree: type, *operations: Operation) -> SurfaceResult:
+    engine = Engine(tree.__name__, "0", {Surface.TREE: tree})  # type: ignore[dict-item]
+    result = replay(engine, Surface.TREE, History(8, 2, operations), Plan(), "tree")  # type: ignore[arg-type]
+    assert not result.fault
+    return result
+
+
+SPLIT_UNDER_LOCK = (Insert(LONG), Match(LONG), Lock(), Match(SHORT))
+NESTED = (Insert(LONG), Match(SHORT), Lock(), Match(LONG), Lock(), Unlock(1))
+
+
+@pytest.mark.parametrize(
+    ("tree", "operations", "seen"),
+    [
+        (SplitPrefixLosesItsLock, SPLIT_UNDER_LOCK, "ends in (0 0) counts 0 locks"),
+        (MatchDoesNotSplit, (Insert(LONG), Match(SHORT), Lock()), "ends in (0 0 0 0) counts 1 locks"),
+        (UnlockReleasesAnotherHoldersLock, NESTED, "counts"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_finding_says_which_page_has_which_locks(tree: type, operations: tuple[Operation, ...], seen: str) -> None:
+    (finding,) = judged(tree, *operations).findings
+    assert finding.rule is rules.SYMMETRIC_LOCKS
+    assert seen in finding.seen
+    assert any(line.startswith("page (0 0)") for line in finding.ghost)
+    assert any("nodes" in step for step in finding.steps)
+    assert not judged(PublishingTree, *operations).findings
+
+
+def test_a_history_of_a_tree_survives_its_file() -> None:
+    history = History(8, 2, (*SPLIT_UNDER_LOCK, Evict(4), Unlock()))
+    assert History.from_json(history.to_json()) == history
+    with pytest.raises(ValueError, match="prompt of 0 tokens"):
+        History.from_json(History(8, 2, (Match(()),)).to_json())
+
+
+def test_a_tree_that_raises_is_told_so() -> None:
+    class Raises(PublishingTree):
+        def evict(self, count: int) -> int:
+            raise KeyError("no such leaf")
+
+    (finding,) = judged(Raises, Insert(SHORT), Evict()).findings
+    assert "evicting raises KeyError" in finding.seen

@@ -146,11 +146,14 @@ def merged(old: list[EngineLine], new: list[EngineLine]) -> list[EngineLine]:
 
 
 def table(lines: list[EngineLine], before: str, file: str) -> str:
-    """The Markdown table. Rows that stood in `before`, of engines that are not among the lines, stay."""
+    """The Markdown table. Rows of other engines that stood in `before` stay, and so does the line that dates them."""
     rows = {row.split("|")[1].strip(): row for row in before.splitlines() if row.startswith("| ")}
     del rows["engine"]
+    made = [MADE.format(file)]
+    if rows.keys() - {one.engine for one in lines}:
+        made += [f"The others: {text}" for text in before.splitlines() if text.startswith("`make") and text not in made]
     rows |= {one.engine: one.row() for one in lines}
-    return "\n".join([*HEAD, *rows.values(), "", MADE.format(file)])
+    return "\n".join([*HEAD, *rows.values(), "", *made])
 
 
 def between(text: str, marker: str) -> tuple[int, int]:

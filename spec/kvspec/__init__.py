@@ -11,7 +11,7 @@ from kvspec.transition import advance, step
 from kvspec.violation import HarnessFault, Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, KeyParts, Media, Request, World
 
-SPEC_VERSION = "1"
+SPEC_VERSION = "2"
 """Grows when a rule changes its meaning or a new rule is enforced."""
 
 __all__ = [

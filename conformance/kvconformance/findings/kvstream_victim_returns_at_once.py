@@ -1,4 +1,4 @@
-"""kvstream 0.1.0, `sched/one-queue`: a victim comes back in the same step, with its pages in another order.
+"""kvstream 0.1.0, `sched/one-queue`, `sched/chunk-independence`: a victim comes back at once, its pages in disorder.
 
 The one for whom it was preempted goes on waiting, and every schedule does the same again. `swap_out` tells which page
 went where, but the scheduler drops that, and `PagedKVCache.copy_blocks` has no caller: nothing is copied.

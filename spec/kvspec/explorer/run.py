@@ -15,10 +15,7 @@ from kvspec.explorer.search import Counterexample, Found, Progress, Search, hone
 from kvspec.explorer.tell import history
 
 LIMIT = 12_000_000
-"""Most states that one search keeps: at some 250 bytes each, about 3 GB."""
-
-GRAPH = 400_000
-"""Most states of which the moves are kept too, for what is said of whole runs."""
+"""Most states that one search keeps: at some 160 bytes each, about 2 GB."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),.venv-$(ENGINE),$(VENV))
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make check [ENGINE=transformers|vllm|mini-infer|torch-sdpa|kvoptimized|reference|module:object] [ARGS=...]   check an engine
+## make check [ENGINE=transformers|vllm|...|module:object] [ARGS=...]   check an engine; the README names them all
 check: $(VENV)/.base $(NEEDED)
 	$(CHECKED_IN)/bin/kvspec check $(ENGINE) $(ARGS)
 

@@ -27,7 +27,7 @@ from kvspec.hidden import (
 )
 from kvspec.state import State, initial
 from kvspec.transition import advance
-from kvspec.violation import Tally, Violation
+from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Capabilities, World
 
 MOST_STATES: Final = 4_096
@@ -104,14 +104,22 @@ def follow(before: Compatible, event: Observed, tally: Tally) -> Compatible:
 
 
 def _follow_all(before: Compatible, event: Observed, tally: Tally) -> Compatible:
-    """Every course of the event from every candidate; what survives, without duplicates."""
+    """Every course of the event from every candidate; what survives, without duplicates.
+
+    An event that makes no sense in one state may be the very thing that rules this state out; it is the teller's fault
+    where it makes sense in none.
+    """
     kept: dict[object, Candidate] = {}
     furthest: tuple[int, Refuted] | None = None
-    counted = False
+    counted, fault = False, HarnessFault("no course is told")
     for candidate in before.candidates:
         for branch, course in _branches(before, candidate, event):
             scratch = Tally(tally.waived)
-            done, violation = play(branch, course, scratch)
+            try:
+                done, violation = play(branch, course, scratch)
+            except HarnessFault as senseless:
+                fault = senseless
+                continue
             if violation is None:
                 nameless = before.nameless and not branch.owed
                 kept.setdefault((footprint(branch.state, nameless), branch.owed), branch)
@@ -122,8 +130,8 @@ def _follow_all(before: Compatible, event: Observed, tally: Tally) -> Compatible
                 furthest = done, Refuted(violation, branch.state, len(before.candidates))
             if len(kept) > before.most:
                 raise Undecided(before.most)
-    if not kept and furthest is not None:
-        raise furthest[1]
+    if not kept:
+        raise fault if furthest is None else furthest[1]
     return replace(before, candidates=tuple(kept.values()))
 
 

@@ -13,6 +13,7 @@ from kvspec import Capabilities, KeyParts, Request, State, Tally, Violation, Wor
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
 from kvspec.violation import HarnessFault
+from kvspec.vocabulary import StepId
 
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
 ABLE = Capabilities(salts=True, adapters=True, remaps_duplicates=True, lookahead_blocks=1, max_in_flight=2)
@@ -121,6 +122,6 @@ def test_a_stranger_is_told_by_name(event: ev.Event) -> None:
 
 def test_a_step_is_dispatched_once() -> None:
     state = running()
-    advance(state, ev.Dispatch(0), Tally())  # type: ignore[arg-type]
+    advance(state, ev.Dispatch(StepId(state.step)), Tally())
     with pytest.raises(HarnessFault, match="dispatched twice"):
-        advance(state, ev.Dispatch(0), Tally())  # type: ignore[arg-type]
+        advance(state, ev.Dispatch(StepId(state.step)), Tally())

@@ -96,3 +96,14 @@ def test_what_arrives_is_not_sent_away_again_before_it_is_there() -> None:
 def test_a_place_to_which_something_comes_is_not_given_away() -> None:
     state = after(*ARRIVING, ev.Abort(A), ev.Add(request(B, 5)), ev.Start(B))
     assert "transfer 2 may still touch" in broken(state, ev.Reserve(B, 1, blocks(2)))
+
+
+def test_a_victim_may_be_computed_anew_while_its_old_blocks_are_still_being_saved() -> None:
+    state = after(*FLYING, ev.Complete(FIRST), OUT, ev.EndStep(), ev.Start(A))
+    state = step(state, ev.Compute(A, 0, 3, blocks(2, 3)))
+    assert state.requests[A].computed == 3
+
+
+def test_a_request_whose_blocks_are_still_on_their_way_does_not_compute() -> None:
+    state = after(*ARRIVING, ev.Sample(A, TokenId(0)))
+    assert "still brings" in broken(state, ev.Compute(A, 3, 1, blocks(2, 3)))

@@ -14,6 +14,7 @@ from kvspec import Request, State, Tally, initial, rules, step
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
 from kvspec.rules import Rule
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Phase
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, request
 
@@ -60,6 +61,16 @@ def test_a_fork_has_as_many_blocks_as_its_parent() -> None:
     child = request("B", 0, 1, 0)
     breaks(rules.COVERAGE_AND_LIMIT, *RUN_A, ev.Fork("A", child, (0,)))
     breaks(rules.COVERAGE_AND_LIMIT, *RUN_A, ev.Fork("A", child, (0, 1, 2)))
+
+
+@pytest.mark.parametrize(
+    "child",
+    [request("B", 0, 1), request("B", 0, 1, 1), request("B", 0, 1, 0, salt="x")],
+    ids=("less", "more", "salted"),
+)
+def test_a_fork_of_another_prompt_or_salt_is_a_harness_fault(child: Request) -> None:
+    with pytest.raises(HarnessFault):
+        step(after(*RUN_A), ev.Fork("A", child, (0, 1)))
 
 
 @pytest.mark.parametrize("table", [(2, 3), (0, 3)])
@@ -167,6 +178,13 @@ def test_what_a_step_computes_is_read_back_through_the_table() -> None:
     after(*LONG, replace(ASTRAY, slots=((1, 1), (2, 0))), world=BIG)
 
 
+def test_the_first_wrong_slot_of_a_block_is_named() -> None:
+    begun = (ev.Add(request("A", *(0,) * 7)), ev.Start("A"), ev.Compute("A", 0, 4, (0, 1)), ev.EndStep())
+    astray = ev.Compute("A", 4, 3, (0, 1, 2), slots=((1, 1), (2, 1), (2, 0)))
+    seen = breaks(rules.CHUNK_INDEPENDENCE, *begun, astray, world=replace(BIG, block_size=3))
+    assert (seen.facts["block"], seen.facts["slot"], seen.facts["position"]) == (1, 2, 5)
+
+
 def test_a_resumed_request_that_reads_what_was_never_computed() -> None:
     back = (*LONG, ev.Preempt("A"), ev.EndStep(), ev.Start("A", 2, (0,)), ev.Compute("A", 2, 1, (0, 1)), ev.EndStep())
     breaks(rules.RESUME_EQUALS_UNINTERRUPTED, *back, ASTRAY, world=BIG)
@@ -207,7 +225,7 @@ def test_declared_lookahead_comes_on_top_of_what_the_limit_needs() -> None:
     breaks(rules.COVERAGE_AND_LIMIT, *start, ev.Compute("A", 0, 3, (0, 1, 2, 3)), capabilities=ahead)
 
 
-@pytest.mark.parametrize(("index", "source"), [(1, 0), (1, 3), (2, 1)])
+@pytest.mark.parametrize(("index", "source"), [(1, 0), (1, 3), (2, 1), (-1, 1)])
 def test_a_copy_moves_the_block_that_its_entry_names(index: int, source: int) -> None:
     copied = ev.Copy("A", index, source, 2)
     breaks(rules.NO_DANGLING_REFERENCE, *RUN_A, ev.Sample("A", 1), copied)
@@ -317,6 +335,40 @@ def test_decode_first_is_content_with_who_is_scheduled() -> None:
     chunk = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"), ev.Compute("A", 0, 1, (0,)), ev.EndStep())
     after(*chunk, capabilities=DECODE)
     breaks(rules.BOUNDED_DECODE_GAP, *chunk, *b_computes(1, 2), capabilities=DECODE)
+
+
+MERGING = replace(PLAIN, remaps_duplicates=True)
+
+
+@pytest.mark.parametrize("index", [-1, 1, 2])
+def test_only_a_whole_block_of_the_table_is_merged(index: int) -> None:
+    twice = (*RUN_A, ev.Add(request("B", 0, 1, 0)), ev.Start("B"), ev.Compute("B", 0, 3, (2, 3)), ev.EndStep())
+    breaks(rules.NO_DANGLING_REFERENCE, *twice, ev.Remap("B", index, 1), capabilities=MERGING)
+    after(*twice, ev.Remap("B", 0, 0), capabilities=MERGING)
+
+
+def test_a_transfer_that_does_not_wait_for_the_step_in_flight_must_be_declared_ordered() -> None:
+    flying = (*RUN_A[:-1], ev.Dispatch(0), ev.EndStep())
+    seen = breaks(rules.IN_FLIGHT_FENCE, *flying, ev.SwapOut("A", 7))
+    assert "which step 0 still writes" in str(seen)
+    after(*flying, ev.Complete(0), ev.SwapOut("A", 7))
+    after(*flying, ev.SwapOut("A", 7), capabilities=replace(PLAIN, orders_transfers=True))
+
+
+def test_a_block_that_two_transfers_touch_is_fenced_until_both_are_done() -> None:
+    both = (*RUN_A, ev.Sample("A", 1), ev.Fork("A", request("B", 0, 1, 0), (0, 1)), ev.SwapOut("A", 7))
+    out = (*both, ev.SwapOut("B", 8), ev.Add(request("C", 1)), ev.Start("C"))
+    for first, second in ((7, 8), (8, 7)):
+        breaks(rules.IN_FLIGHT_FENCE, *out, ev.TransferDone(first), ev.Compute("C", 0, 1, (0,)))
+        after(*out, ev.TransferDone(first), ev.TransferDone(second), ev.Compute("C", 0, 1, (0,)))
+
+
+def test_what_comes_from_the_host_was_computed_in_no_step_of_now() -> None:
+    at_once = (*SWAPPED, ev.TransferDone(7), ev.SwapIn("A", (2, 3), 8), ev.TransferDone(8))
+    after(*at_once, ev.Add(request("B", 0, 1, 1)), ev.Start("B", 2, (2,)))
+    for number in (0, 1):
+        state = after(*at_once, ev.FailStep(number))
+        assert state.blocks[2].contexts == state.requests["A"].contexts[:2] and not state.blocks[2].failed
 
 
 # What a transfer still brings is not read.
@@ -434,6 +486,7 @@ def key_without_content(state: State) -> None:
 def name_a_block_twice(state: State) -> None:
     state.requests["A"].table[1] = HERE  # type: ignore[index]
     state.blocks[0].ref, state.blocks[1].ref = 2, 0
+    state.evictable[BlockId(1)] = None
     state.blocks[0].contexts = [*state.requests["A"].contexts[2:3], None]  # type: ignore[index]
 
 
@@ -459,6 +512,11 @@ def wait_and_hold(state: State) -> None:
 
 def change_the_first_slot(state: State) -> None:
     state.blocks[0].contexts[0] = None
+
+
+def wait_and_hold_other_content(state: State) -> None:
+    wait_and_hold(state)
+    change_the_last_computed_slot(state)
 
 
 def change_the_last_computed_slot(state: State) -> None:
@@ -494,6 +552,8 @@ BROKEN: list[tuple[Callable[[State], None], set[tuple[Rule, str]]]] = [
     (hold_one_block_too_many, {(rules.ONE_PAGE_ROUNDING, "S7")}),
     (hold_one_block_too_few, {(rules.ONE_PAGE_ROUNDING, "S7")}),
     (wait_and_hold, {(rules.EVERY_EXIT_RELEASES, "S7")}),
+    (wait_and_hold_other_content, {(rules.EVERY_EXIT_RELEASES, "S7")}),
+    (change_the_first_slot, {(rules.SHARED_BYTES_NEVER_CHANGE, "S5")}),
     (change_the_last_computed_slot, {(rules.SHARED_BYTES_NEVER_CHANGE, "S5")}),
     (spend_too_much, {(rules.STEP_BUDGET, "S9")}),
     (win_budget, {(rules.STEP_BUDGET, "S9")}),
@@ -514,4 +574,12 @@ def test_an_invariant_that_does_not_hold_is_named(
 def test_a_block_in_a_table_twice_breaks_conservation() -> None:
     state = after(*RUN_A)
     name_a_block_twice(state)
-    assert (rules.CONSERVATION, "S2") in broken(state)
+    assert (rules.CONSERVATION, "S2: A names a block twice") in list(broken_invariants(state))
+
+
+def test_a_block_that_was_written_under_another_salt_breaks_isolation() -> None:
+    state = after(*SALTED)
+    state.blocks[2].writers[0] = ("A", 0)  # type: ignore[assignment]
+    assert broken(state) == [(rules.ISOLATION, "S10")]
+    state.blocks[2].writers[0] = None
+    assert broken(state) == []

@@ -11,6 +11,7 @@ import pytest
 
 from kvspec import Capabilities, rules
 from kvspec import events as ev
+from kvspec.published import BlockRemoved, BlockStored
 from kvspec.rules import Rule
 from tests.spec.test_blame import counted
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, after, breaks, request
@@ -28,6 +29,18 @@ FREE_RULES = {
     rules.RESERVED_BLOCK,
 }
 
+
+@pytest.mark.parametrize("id", [-1, 4])
+def test_only_blocks_of_the_pool_are_spoken_of(id: int) -> None:
+    for claim in (
+        ev.Observe(free_set=(2, 3, id)),
+        ev.Observe(refs={0: 1, id: 1}),
+        ev.Observe(keyed=frozenset({0, id})),
+    ):
+        seen = breaks(rules.NO_DANGLING_REFERENCE, *RUN_A, claim)
+        assert f"block {id} is" in str(seen) and seen.expected == "ids 0 to 3" and seen.facts["block"] == id
+
+
 # The number of free blocks.
 
 
@@ -35,6 +48,7 @@ FREE_RULES = {
     ("events", "capabilities", "besides"),
     [
         (RUN_A, PLAIN, set()),
+        ((*RUN_A, ev.Sample("A", 1)), PLAIN, set()),
         (LEFT, PLAIN, {rules.EVERY_EXIT_RELEASES}),
         (FAILED, PLAIN, {rules.EVERY_EXIT_RELEASES}),
         (REFUSED, PLAIN, {rules.FAILURE_IS_ATOMIC}),
@@ -114,6 +128,31 @@ def test_a_wrong_reference_count_is_blamed_on_what_left_it(
     after(*events, ev.Observe(refs=after(*events).holders()))
 
 
+def test_a_held_block_that_is_not_counted_counts_nothing() -> None:
+    assert "counts 0 references" in str(breaks(rules.COUNT_EQUALS_HOLDERS, *RUN_A, ev.Observe(refs={})))
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_one_reference_too_many_to_a_block_that_is_held_again(block: int) -> None:
+    held = (*LEFT, ev.Add(request("B", 1)), ev.Start("B"), ev.Compute("B", 0, 1, (block,)))
+    breaks(rules.COUNT_EQUALS_HOLDERS, *held, ev.Observe(refs={block: 2}))
+
+
+def one_token(id: str, block: int) -> tuple[ev.Event, ...]:
+    """A request of one token, which comes, computes it in a block, and goes."""
+    return (ev.Add(request(id, 0)), ev.Start(id), ev.Compute(id, 0, 1, (block,)), ev.EndStep(), ev.Abort(id))
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_blocks_given_back_one_by_one_are_no_ends_of_a_longer_table(block: int) -> None:
+    breaks(rules.EVERY_EXIT_RELEASES, *one_token("A", 0), *one_token("B", 1), ev.Observe(refs={block: 1}))
+
+
+def test_a_partly_filled_block_with_others_behind_it_is_no_end() -> None:
+    ahead = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"), ev.Reserve("A", 3, (0, 1)), ev.Compute("A", 0, 1, (0, 1)))
+    breaks(rules.EVERY_EXIT_RELEASES, *ahead, ev.Abort("A"), ev.Observe(refs={0: 1}))
+
+
 def test_counts_of_fenced_blocks_are_not_judged() -> None:
     after(*SWAPPED, ev.Observe(refs={0: 1, 1: 1}))
     breaks(rules.EVERY_EXIT_RELEASES, *SWAPPED, ev.TransferDone(7), ev.Observe(refs={0: 1}))
@@ -165,11 +204,6 @@ def test_a_free_set_that_is_right() -> None:
     assert met == {rules.COUNT_EQUALS_HOLDERS: 1, rules.NO_DANGLING_REFERENCE: 1}
 
 
-@pytest.mark.parametrize("id", [-1, 4])
-def test_a_free_set_names_only_blocks_of_the_pool(id: int) -> None:
-    breaks(rules.NO_DANGLING_REFERENCE, *RUN_A, ev.Observe(free_set=(2, 3, id)))
-
-
 def test_the_reserved_block_is_in_no_free_set() -> None:
     seen = breaks(rules.RESERVED_BLOCK, *RUN_A, ev.Observe(free_set=(2, 3)), capabilities=RESERVED)
     assert seen.facts["block"] == 3
@@ -197,6 +231,7 @@ FLYING = (*RUN_A[:-1], ev.Dispatch(0), ev.EndStep())
         (REFUSED, {"A": (0, 1), "B": (2,)}, rules.FAILURE_IS_ATOMIC),
         (LEFT, {"A": (0, 1)}, rules.EVERY_EXIT_RELEASES),
         (RUN_A, {"A": (0,)}, rules.NO_DANGLING_REFERENCE),
+        ((*RUN_A, ev.Sample("A", 1)), {"A": (0,)}, rules.NO_DANGLING_REFERENCE),
         (RUN_A, {}, rules.NO_DANGLING_REFERENCE),
         (FLYING, {"A": (0, 2)}, rules.NO_DANGLING_REFERENCE),
         ((*FLYING, ev.Abort("A", deferred=True)), {}, rules.IN_FLIGHT_FENCE),
@@ -249,6 +284,35 @@ def test_an_index_that_is_right() -> None:
     assert counted(*RUN_A, ev.Observe(keyed=frozenset({0}))) == {rules.CONTENT_MATCHES_KEY: 1}
 
 
+# What subscribers were told.
+
+STORED = BlockStored(("key",), None, (0, 1), 2)  # type: ignore[arg-type]
+REMOVED = BlockRemoved(("key",))
+
+
+def test_subscribers_have_what_the_index_shows() -> None:
+    after(*RUN_A, ev.Observe(keyed=frozenset({0}), published=(STORED,)))
+    breaks(rules.MIRROR_EQUALS_INDEX, *RUN_A, ev.Observe(keyed=frozenset({0}), published=()))
+    breaks(rules.MIRROR_EQUALS_INDEX, *RUN_A, ev.Observe(keyed=frozenset(), published=(STORED,)))
+
+
+def test_where_the_index_is_not_shown_subscribers_may_lack_what_is_full_but_invent_nothing() -> None:
+    after(*RUN_A, ev.Observe(published=(STORED,)))
+    after(*RUN_A, ev.Observe(published=()))
+    breaks(rules.MIRROR_EQUALS_INDEX, *RUN_A, ev.Observe(published=(replace(STORED, tokens=(0, 5)),)))
+
+
+def test_what_a_failed_step_wrote_is_no_content() -> None:
+    after(*FAILED, ev.Observe(published=()))
+    breaks(rules.MIRROR_EQUALS_INDEX, *FAILED, ev.Observe(published=(STORED,)))
+
+
+def test_copies_are_counted_where_that_is_declared() -> None:
+    told = ev.Observe(keyed=frozenset({0}), published=(STORED, STORED, REMOVED))
+    after(*RUN_A, told, capabilities=replace(PLAIN, counts_copies=True))
+    breaks(rules.MIRROR_EQUALS_INDEX, *RUN_A, told)
+
+
 # Queues and counters.
 
 
@@ -265,6 +329,8 @@ def test_who_is_missing_and_who_is_there_twice_is_named() -> None:
     two = (*RUN_A, ev.Add(request("B", 1)))
     missing = breaks(rules.ONE_QUEUE, *two, ev.Observe(waiting=("B",), running=()))
     assert "A is in no queue" in str(missing) and missing.facts["request"] == "A"
+    both = breaks(rules.ONE_QUEUE, *two, ev.Observe(waiting=(), running=()))
+    assert "A is in no queue" in str(both) and both.facts["request"] == "A"
     twice = breaks(rules.ONE_QUEUE, *two, ev.Observe(waiting=("B", "B", "B"), running=("A",)))
     assert "B stands 3 times in the queues" in str(twice) and twice.facts["request"] == "B"
     after(*two, ev.Observe(waiting=("B",), running=("A",)))
@@ -281,7 +347,7 @@ def test_counters_that_are_wrong(counters: tuple[int, int]) -> None:
 
 
 def test_negative_hits_are_no_hits() -> None:
-    breaks(rules.COUNTERS, *RUN_A, ev.Observe(counters=(3, -1)))
+    assert "-1 hits of 3 queried tokens" in str(breaks(rules.COUNTERS, *RUN_A, ev.Observe(counters=(3, -1))))
 
 
 @pytest.mark.parametrize("counters", [(2, 2), (6, 2)])

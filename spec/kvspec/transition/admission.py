@@ -7,7 +7,14 @@ from kvspec import rules
 from kvspec.hits import check_hit, narrow
 from kvspec.state import Live, State
 from kvspec.transition.blocks import copy_content, give_back, share, take
-from kvspec.transition.guards import check_order, live_of, require_arrived, require_phase, require_present
+from kvspec.transition.guards import (
+    check_order,
+    live_of,
+    require_arrived,
+    require_phase,
+    require_present,
+    require_sound,
+)
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import Phase
 
@@ -118,6 +125,7 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
             share(state, (ours,))
         else:
             require_arrived(state, tally, child, (theirs,))
+            require_sound(state, tally, child, (theirs,))
             take(state, tally, ours, child)
             copy_content(state, theirs, ours, state.world.block_size)
         child.table.append(ours)

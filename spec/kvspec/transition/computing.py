@@ -16,6 +16,7 @@ from kvspec.transition.guards import (
     require_entry,
     require_phase,
     require_scheduled_once,
+    require_sound,
     require_whole_block,
 )
 from kvspec.violation import Tally
@@ -53,6 +54,7 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
     live = live_of(state, event.request)
     require_entry(tally, live, event.index, event.source)
     require_arrived(state, tally, live, (event.source,))
+    require_sound(state, tally, live, (event.source,))
     take(state, tally, event.target, live)
     valid = min(live.computed - event.index * state.world.block_size, state.world.block_size)
     copy_content(state, event.source, event.target, valid if event.extent is None else event.extent)

@@ -49,7 +49,7 @@ def require_scheduled_once(state: State, tally: Tally, live: Live) -> None:
         lambda: (f"{live.request.id} is scheduled twice in one step", "once"),
         request=live.request.id,
     )
-    if live.transfer is not None:
+    if live.transfer in state.arriving:
         tally.broken(
             rules.IN_FLIGHT_FENCE,
             f"{live.request.id} computes while transfer {live.transfer} still brings its blocks back",
@@ -208,6 +208,21 @@ def require_settled(state: State, tally: Tally, live: Live, ids: Iterable[BlockI
             lambda id=id, writing=writing: (  # type: ignore[misc]
                 f"a transfer for {live.request.id} reads block {id}, which step {writing[0]} still writes",
                 "the step is complete first (the engine does not declare that transfers wait for it)",
+            ),
+            request=live.request.id,
+            block=id,
+        )
+
+
+def require_sound(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:
+    """What is copied from these blocks was not written by a failed step."""
+    for id in ids:
+        tally.require(
+            not state.blocks[id].failed,
+            rules.INVALIDATE,
+            lambda id=id: (  # type: ignore[misc]
+                f"{live.request.id} copies block {id}, written by a failed step",
+                "what a failed step wrote is used no more",
             ),
             request=live.request.id,
             block=id,

@@ -55,6 +55,8 @@ def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
     """The step is on the device, which may touch the blocks of the requests it runs."""
     if event.step in state.in_flight:
         raise HarnessFault(f"step {event.step} is dispatched twice")
+    if event.step != state.step:
+        raise HarnessFault(f"step {event.step} is dispatched while step {state.step} is planned")
     touched: set[BlockId] = set()
     for id in state.planned:
         touched.update(state.requests[id].table)

@@ -21,9 +21,6 @@ NOT_MODELLED = {
 """Events without a relation, and why."""
 
 STRICTER = {
-    ("fork", "sound"): "what a failed step wrote is not copied into a block that does not count as failed",
-    ("copy", "sound"): "likewise",
     ("remap", "running"): "only a running request's table is remapped",
-    ("dispatch", "current"): "the step that is dispatched is the one being planned",
 }
-"""Guards of the model that the transition lacks, with the reason why they belong to the rules."""
+"""Guards of the model that the transition lacks, with what they say."""

@@ -21,6 +21,7 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from kvoptimized.interpreter import faithful
+from kvoptimized.interpreter.patching import exclusive
 
 DEVICES = ("cpu", "cuda")
 
@@ -54,15 +55,15 @@ class Kernel(JITFunction):  # type: ignore[misc]  # the installed package is unt
         """Launch over `grid`: compiled where the tensors are on a GPU, interpreted where they are on the CPU.
 
         It is launched on the GPU of its tensors, whichever is the current one. Raises LaunchRefused for tensors on
-        two devices, on the meta device or fake, and for an unknown keyword.
+        two devices, on the meta device or fake, and for an unknown keyword. Threads launch one after another.
         """
         place = self._place(args, named)
         if warmup or not (knobs.runtime.interpret or (place is not None and place.type == "cpu")):
-            with _current(place):
+            with exclusive, _current(place):
                 return self.compiled.run(*args, grid=grid, warmup=warmup, **named)
         self._refuse_unknown(named)
         _warn_once()
-        with faithful():
+        with exclusive, faithful():
             return self.interpreted.run(*args, grid=grid, warmup=False, **named)
 
     def _place(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> torch.device | None:

@@ -30,6 +30,7 @@ KNOWN = {
     "smol-vllm": {
         "alloc/coverage-and-limit",
         "alloc/no-dangling-reference",
+        "alloc/one-page-rounding",
         "prefix/shared-bytes-never-change",
         "sched/chunk-independence",
         "sched/progress-or-reject",
@@ -39,6 +40,7 @@ KNOWN = {
         "alloc/coverage-and-limit",
         "alloc/fit-agrees-with-allocate",
         "prefix/one-token-left",
+        "sched/chunk-independence",
         "sched/one-queue",
         "sched/progress-or-reject",
         "sched/resume-equals-uninterrupted",

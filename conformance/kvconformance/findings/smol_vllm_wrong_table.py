@@ -1,6 +1,7 @@
 """smol-vllm 0.1.2, `alloc/coverage-and-limit`, `alloc/no-dangling-reference`, `alloc/one-page-rounding`: wrong tables.
 
-Beside a new prompt, decodes are handed another's: `block_tables[len(prefill_groups):]` counts on prompts standing first; the scheduler appends them.
+Beside a new prompt, decodes are handed another request's: `block_tables[len(prefill_groups):]` counts on prompts
+standing first; the scheduler appends them.
 """
 
 from __future__ import annotations

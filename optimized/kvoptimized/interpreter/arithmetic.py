@@ -98,18 +98,21 @@ def install(patches: Patches) -> None:
     patches.set_attr(builder, "create_fma", _fma)
 
 
-def _numbers(handle: Any, eight_bits: bool = False) -> Numbers:
-    """The numbers to compute with: bf16 as fp64, in which one operation is exact or rounds harmlessly."""
+def numbers(handle: Any, eight_bits: bool = False) -> Numbers:
+    """The numbers to compute with: bf16 as fp64, in which one operation is exact or rounds harmlessly.
+
+    Raises NotOnHardware for 8-bit floats, unless `eight_bits` says that the operation compiles for them.
+    """
     type_ = handle.dtype.scalar
     if type_.is_floating() and type_.primitive_bitwidth == _EIGHT_BITS and not eight_bits:
         raise NotOnHardware(f"arithmetic on {type_} does not compile; cast to fp32 first")
-    numbers = values(handle)
-    return numbers.astype(np.float64) if type_.is_bf16() else numbers
+    plain = values(handle)
+    return plain.astype(np.float64) if type_.is_bf16() else plain
 
 
 def _operator(operation: Callable[..., Numbers], eight_bits: bool) -> Callable[..., Any]:
     def method(self: Any, a: Any, b: Any) -> Any:
-        result = operation(_numbers(a, eight_bits), _numbers(b, eight_bits))
+        result = operation(numbers(a, eight_bits), numbers(b, eight_bits))
         return stock.TensorHandle(pack(result, a.dtype.scalar), a.dtype.scalar)
 
     return method
@@ -117,20 +120,20 @@ def _operator(operation: Callable[..., Numbers], eight_bits: bool) -> Callable[.
 
 def _comparison(operation: Callable[..., Numbers]) -> Callable[..., Any]:
     def method(self: Any, a: Any, b: Any) -> Any:
-        return stock.TensorHandle(operation(_numbers(a), _numbers(b)), tl.int1)
+        return stock.TensorHandle(operation(numbers(a), numbers(b)), tl.int1)
 
     return method
 
 
 def _negate(self: Any, a: Any) -> Any:
-    return stock.TensorHandle(pack(np.negative(_numbers(a)), a.dtype.scalar), a.dtype.scalar)
+    return stock.TensorHandle(pack(np.negative(numbers(a)), a.dtype.scalar), a.dtype.scalar)
 
 
 def _clamp(self: Any, x: Any, low: Any, high: Any, propagate: Any) -> Any:
-    numbers, bounds = _numbers(x), (_numbers(low), _numbers(high))
-    result = minimum(maximum(numbers, bounds[0]), bounds[1])
+    plain, bounds = numbers(x), (numbers(low), numbers(high))
+    result = minimum(maximum(plain, bounds[0]), bounds[1])
     if propagate != ir.PROPAGATE_NAN.NONE:
-        result = np.where(np.isnan(numbers), np.nan, result)
+        result = np.where(np.isnan(plain), np.nan, result)
     return stock.TensorHandle(pack(result, x.dtype.scalar), x.dtype.scalar)
 
 
@@ -138,5 +141,5 @@ def _fma(self: Any, x: Any, y: Any, z: Any) -> Any:
     type_ = z.dtype.scalar
     if type_.is_fp64():
         raise NotOnHardware("tl.fma of fp64 is not interpreted; use fp32, or multiply and add")
-    result = fused(*np.broadcast_arrays(_numbers(x), _numbers(y), _numbers(z)))
+    result = fused(*np.broadcast_arrays(numbers(x), numbers(y), numbers(z)))
     return stock.TensorHandle(pack(result, type_), type_)

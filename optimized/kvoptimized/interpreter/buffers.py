@@ -92,12 +92,20 @@ class Access:
 
 
 def refuse_outside(access: Access) -> None:
-    """Raise OutOfBounds for the first lane outside of the buffer, or in one of its gaps."""
+    """Raise OutOfBounds for the first lane with a byte outside of the buffer, or in one of its gaps."""
     buffer, first = access.buffer, access.offsets - access.buffer.start
     outside = (first < 0) | (first + access.size > buffer.extent * buffer.itemsize)
+    element = first // buffer.itemsize
     if not outside.any() and buffer.gaps is not None:
-        outside = ~buffer.gaps[first // buffer.itemsize]
+        element = _in_gap(buffer.gaps, element, (first + access.size - 1) // buffer.itemsize)
+        outside = element >= 0
     if outside.any():
         lane = int(np.flatnonzero(outside)[0])
-        element = access.element(lane)
-        raise OutOfBounds(access.kind, buffer.name, element, int(outside.sum()), buffer.extent)
+        raise OutOfBounds(access.kind, buffer.name, int(element[lane]), int(outside.sum()), buffer.extent)
+
+
+def _in_gap(own: NDArray[np.bool_], first: Offsets, last: Offsets) -> Offsets:
+    """For each range of elements, the first one that is not `own`; -1 where all are."""
+    touched = np.minimum(first[:, None] + np.arange((last - first).max(initial=0) + 1), last[:, None])
+    strange = ~own[touched]
+    return np.where(strange.any(1), touched[np.arange(first.size), strange.argmax(1)], -1)

@@ -3,7 +3,9 @@
 Floating point narrows with one rounding to nearest even (`cvt.rn`, `.satfinite` for the 8-bit formats); integers
 become bf16 with one rounding (`cvt.rn.bf16.s32`). Floating point becomes an integer by `cvt.rzi`: toward zero, the
 nearest bound out of range, 0 for NaN, or the highest bit alone where the source is fp64 or the target has 64 bits;
-8-bit integers are the low byte of the 16-bit result, as there is no 8-bit `cvt`.
+8-bit integers are the low byte of the 16-bit result, as there is no 8-bit `cvt`. fp8e4b8 and fp8e5b16 are converted
+as on gfx942, the only target that has them in hardware. 8-bit floats are converted from and to fp32, fp16 and bf16
+alone, as on sm_90, sm_100 and gfx942.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ import triton.runtime.interpreter as stock
 from numpy.typing import NDArray
 from triton._C.libtriton import ir
 
-from kvoptimized.interpreter.floats import NARROW, narrow, to_integer, widen
+from kvoptimized.interpreter.faults import NotOnHardware
+from kvoptimized.interpreter.floats import EIGHT_BITS, NARROW, narrow, to_integer, widen
 from kvoptimized.interpreter.patching import Patches
 
 _KNOWN = {"fp32", "fp64", *NARROW}
+_PARTNERS = {"fp32", "fp16", "bf16"}
+_BYTE = 8
 
 
 def install(patches: Patches) -> None:
@@ -28,6 +33,7 @@ def install(patches: Patches) -> None:
 
     def cast_impl(self: Any, source: Any, target: Any) -> Any:
         before, after = source.dtype.scalar, target.scalar
+        _refuse(before, after, False)
         if {before.name, after.name} <= _KNOWN:
             return _convert(source, after, False)
         if before.name in _KNOWN and after.is_int() and not after.is_bool():
@@ -37,6 +43,7 @@ def install(patches: Patches) -> None:
         return stock_cast(self, source, target)
 
     def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        _refuse(source.dtype.scalar, target.scalar, rounding == ir.ROUNDING_MODE.RTZ)
         if {source.dtype.scalar.name, target.scalar.name} <= _KNOWN:
             return _convert(source, target.scalar, rounding == ir.ROUNDING_MODE.RTZ)
         return stock_fp_to_fp(self, source, target, rounding)
@@ -46,9 +53,29 @@ def install(patches: Patches) -> None:
     patches.set_attr(builder, "get_bf16", lambda self, value: cast_impl(self, self.get_fp64(value), self.get_bf16_ty()))
 
 
+def _refuse(before: Any, after: Any, toward_zero: bool) -> None:
+    """Raises NotOnHardware for casts that no target compiles, and for fp8e4b15."""
+    eight = {type_.name for type_ in (before, after) if type_.is_floating() and type_.primitive_bitwidth == _BYTE}
+    if before == after or not eight:
+        return
+    for name in eight:
+        _require_known(name)
+    if {before.name, after.name} - eight - _PARTNERS or len(eight) > 1:
+        raise NotOnHardware(f"a cast from {before} to {after} does not compile; go by way of fp32")
+    if toward_zero and after.name in EIGHT_BITS and EIGHT_BITS[after.name].unsigned_zero:
+        raise NotOnHardware(f"a cast toward zero to {after} does not compile")
+
+
+def _require_known(name: str) -> None:
+    if name.startswith("fp8") and name not in EIGHT_BITS:
+        raise NotOnHardware(f"numbers of {name} are not interpreted; use fp8e4nv or fp8e5")
+
+
 def values(handle: Any) -> NDArray[Any]:
     """The numbers of a handle: bit patterns are widened to fp32, everything else is as it is stored."""
-    format = NARROW.get(handle.dtype.scalar.name)
+    name = handle.dtype.scalar.name
+    _require_known(name)
+    format = NARROW.get(name)
     data: NDArray[Any] = handle.data
     return data if format is None or data.dtype.kind != "u" else widen(data, format)
 

@@ -62,6 +62,10 @@ class NotOnHardware(KernelFault, NotImplementedError):
     """An operation that the compiler refuses for this type, such as addition of 8-bit floats."""
 
 
+class AmbiguousTruth(NotOnHardware):
+    """A block of several lanes where one value is needed, as in `if block`; blocks combine by `&`, `|` and `~`."""
+
+
 class UnknownInstruction(KernelFault, NotImplementedError):
     """Inline PTX that the evaluator has no definition for."""
 

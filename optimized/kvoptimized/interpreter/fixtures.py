@@ -18,7 +18,7 @@ def faithful_interpreter() -> Iterator[None]:
 
 @pytest.fixture
 def memory_check() -> Iterator[MemoryCheck]:
-    """The same, and every access is checked: bounds, races, duplicate stores."""
+    """The same, and every access is checked: bounds, races, duplicate stores, unwritten memory made in the test."""
     with memory_checked() as check:
         yield check
 

@@ -1,7 +1,10 @@
 """Bit patterns of small floating-point formats on NumPy arrays: widening is exact, narrowing rounds once.
 
 Sources: PTX ISA, `cvt`: round to nearest even, `.satfinite` for the 8-bit formats (infinities and overflow give the
-largest finite magnitude), the canonical NaN of each format, subnormals kept.
+largest finite magnitude), the canonical NaN of each format, subnormals kept. The two formats without infinities and
+negative zero ("fnuz") are those of AMD's CDNA3: `v_cvt_pk_fp8_f32` and `v_cvt_pk_bf8_f32`, which Triton runs with
+MODE.FP16_OVFL set, so that overflow gives the largest finite magnitude. Infinities, which that mode leaves alone,
+become NaN; that infinity does is our reading of AMD's conversions, not checked on a card.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ class Narrow:
     """A format below fp32: `fraction` stored significand bits, exponent `emin` of the smallest normal number.
 
     `largest` is the pattern of the largest finite magnitude, `nan` what conversions give for NaN; `saturates` says
-    whether overflow gives `largest` or infinity.
+    whether overflow gives `largest` or infinity; `unsigned_zero` that the pattern of negative zero is the only NaN.
     """
 
     storage: type[np.unsignedinteger[Any]]
@@ -35,6 +38,7 @@ class Narrow:
     largest: int
     nan: int
     saturates: bool
+    unsigned_zero: bool = False
 
     @property
     def sign(self) -> int:
@@ -46,8 +50,11 @@ BF16 = Narrow(np.uint16, 7, -126, 0x7F7F, 0x7FFF, False)
 FP16 = Narrow(np.uint16, 10, -14, 0x7BFF, 0x7FFF, False)
 E4M3FN = Narrow(np.uint8, 3, -6, 0x7E, 0x7F, True)
 E5M2 = Narrow(np.uint8, 2, -14, 0x7B, 0x7F, True)
+E4M3FNUZ = Narrow(np.uint8, 3, -7, 0x7F, 0x80, True, unsigned_zero=True)
+E5M2FNUZ = Narrow(np.uint8, 2, -15, 0x7F, 0x80, True, unsigned_zero=True)
 
-NARROW = {"bf16": BF16, "fp16": FP16, "fp8e4nv": E4M3FN, "fp8e5": E5M2}
+EIGHT_BITS = {"fp8e4nv": E4M3FN, "fp8e5": E5M2, "fp8e4b8": E4M3FNUZ, "fp8e5b16": E5M2FNUZ}
+NARROW = {"bf16": BF16, "fp16": FP16, **EIGHT_BITS}
 """Formats by the name of their Triton type."""
 
 
@@ -66,8 +73,10 @@ def narrow(values: NDArray[Any], format: Narrow, toward_zero: bool = False) -> B
     patterns = np.where(patterns > format.largest, overflowed, patterns)
     infinite = format.largest if format.saturates else format.largest + 1
     patterns = np.where(ordinary, patterns, infinite)
-    patterns = np.where(np.signbit(values), patterns | format.sign, patterns)
-    return np.where(np.isnan(values), format.nan, patterns).astype(format.storage)
+    negative = np.signbit(values) & ((patterns != 0) | (not format.unsigned_zero))
+    patterns = np.where(negative, patterns | format.sign, patterns)
+    lost = ~ordinary if format.unsigned_zero else np.isnan(values)
+    return np.where(lost, format.nan, patterns).astype(format.storage)
 
 
 def _narrow_bf16(values: NDArray[np.float32], toward_zero: bool) -> Bits:
@@ -101,6 +110,8 @@ def _table(format: Narrow) -> NDArray[np.float32]:
     if format is E5M2:
         values[magnitude == format.largest + 1] = np.inf
     signed: NDArray[np.float64] = np.where(patterns & format.sign, -values, values)
+    if format.unsigned_zero:
+        signed[format.sign] = np.nan
     return signed.astype(np.float32)
 
 

@@ -14,7 +14,7 @@ from triton.runtime.errors import InterpreterError
 from kvoptimized.interpreter import accesses
 from kvoptimized.interpreter.faults import KernelFault, raised_at, running
 from kvoptimized.interpreter.language import interpret_language
-from kvoptimized.interpreter.patching import Patches
+from kvoptimized.interpreter.patching import Patches, exclusive
 
 
 def install(patches: Patches) -> None:
@@ -24,6 +24,11 @@ def install(patches: Patches) -> None:
 
 def run_grid(executor: Any, *args: Any, **named: Any) -> None:
     """Run every program of the grid on CPU copies of the arguments; CPU tensors are used as they are."""
+    with exclusive:
+        _run_grid(executor, *args, **named)
+
+
+def _run_grid(executor: Any, *args: Any, **named: Any) -> None:
     function = executor.fn
     parameters = inspect.signature(function).parameters
     named = {name: value for name, value in named.items() if name in parameters}

@@ -43,8 +43,6 @@ def install(patches: Patches) -> None:
     patches.set_attr(TritonSemantic, "binary_op_sanitize_overflow_impl", check)
     for name, method in (("binary_op", _binary), ("create_umulhi", _high_product), ("create_histogram", _histogram)):
         patches.set_attr(stock.InterpreterBuilder, name, method)
-    patches.set_attr(stock.ReduceOps, "sum", _checked_total(stock.ReduceOps.sum, np.sum))
-    patches.set_attr(stock.ScanOps, "cumsum", _checked_total(stock.ScanOps.cumsum, np.cumsum))
 
 
 def _assert(self: Any, condition: Any, message: Any) -> None:
@@ -59,31 +57,17 @@ def _check_operator(a: Any, b: Any, name: str) -> None:
         return
     sign, operation = _SIGNS[name]
     wide = operation(a.handle.data.astype(np.int64), b.handle.data.astype(np.int64))
-    if (first := _outside(wide, type_)) is not None:
+    if (first := outside(wide, type_)) is not None:
         operands = (np.broadcast_to(data, wide.shape)[first] for data in (a.handle.data, b.handle.data))
         raise IntegerOverflow(sign, str(type_), tuple(int(operand) for operand in operands), int(wide[first]))
 
 
-def _outside(wide: NDArray[Any], type_: Any) -> tuple[int, ...] | None:
+def outside(wide: NDArray[Any], type_: Any) -> tuple[int, ...] | None:
     """Index of the first number that the integer type cannot hold."""
     low, high = type_.get_int_min_value(), type_.get_int_max_value()
     if not wide.size or (low <= wide.min() and wide.max() <= high):
         return None
     return tuple(int(i) for i in np.argwhere((wide < low) | (wide > high))[0])
-
-
-def _checked_total(method: Callable[..., Any], total: Callable[..., Any]) -> Callable[..., Any]:
-    """`tl.sum` and `tl.cumsum` of signed integers: block counts and offsets that must fit their type."""
-
-    def checked(self: Any, source: Any) -> Any:
-        type_ = source.dtype.scalar
-        if type_.is_int_signed() and type_.int_bitwidth < _LONG:
-            wide = np.asarray(total(source.handle.data.astype(np.int64), axis=self.axis))
-            if (first := _outside(wide, type_)) is not None:
-                raise IntegerOverflow(total.__name__, str(type_), (), int(wide[first]))
-        return method(self, source)
-
-    return checked
 
 
 def _binary(self: Any, a: Any, b: Any, operation: Callable[..., NDArray[Any]]) -> Any:

@@ -10,10 +10,11 @@ import triton.language as tl
 import triton.runtime.interpreter as stock
 from triton.runtime.jit import JITFunction
 
+from kvoptimized.interpreter.floats import EIGHT_BITS
 from kvoptimized.interpreter.hints import hint_functions
 from kvoptimized.interpreter.library import library_functions
 from kvoptimized.interpreter.patching import Patches
-from kvoptimized.interpreter.rewriting import rewritten
+from kvoptimized.interpreter.rewriting import rewritten, single_lane
 from kvoptimized.interpreter.speed import faster_types
 
 _recorded: dict[int, tuple[Any, dict[str, Any]]] = {}
@@ -46,12 +47,16 @@ def _record() -> None:
         stock._patch_lang_core(package, recorder)
     recorder.set_attr(tl.tensor, "__index__", _index)
     recorder.set_attr(JITFunction, "__call__", _call_device_function)
+    to_ir = _recorded[id(tl.dtype)][1]["to_ir"]
+    recorder.set_attr(
+        tl.dtype, "to_ir", lambda self, builder: self if self.name in EIGHT_BITS else to_ir(self, builder)
+    )
     for owner, name, function in (*library_functions(), *hint_functions(), *faster_types()):
         recorder.set_attr(owner, name, function)
 
 
 def _index(tensor: Any) -> int:
-    return int(np.asarray(tensor.handle.data).reshape(-1)[0])
+    return int(np.asarray(single_lane(tensor).handle.data).reshape(-1)[0])
 
 
 def _call_device_function(function: Any, *args: Any, **named: Any) -> Any:

@@ -1,7 +1,7 @@
 """`memory_checked()`: what a GPU would let pass in silence, or do differently every time.
 
 Accesses outside of a tensor, reads of bytes that nothing has written, two programs of a launch that touch the same
-element without an order between them, and two lanes of one store with the same address.
+byte without an order between them, and two lanes of one store that write the same byte.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kvoptimized.interpreter import accesses
+from kvoptimized.interpreter import accesses, empties
 from kvoptimized.interpreter.accesses import Launch
 from kvoptimized.interpreter.buffers import Access, Buffer
 from kvoptimized.interpreter.faithful import faithful
@@ -47,11 +47,11 @@ class Race(MemoryFault):
 
 
 class DuplicateStore(MemoryFault):
-    """Two lanes of one store have the same address: which value stays is not defined."""
+    """Two lanes of one store have the same address, or overlap: which value stays is not defined."""
 
     def __init__(self, access: Access, number: int, lanes: int) -> None:
         element = access.element(number)
-        what = f"{lanes} lanes of one store have an address that another one has too"
+        what = f"{lanes} lanes of one store write bytes that another one writes too"
         super().__init__(access.buffer.name, element, access.buffer.index(element), lanes, what)
 
 
@@ -66,9 +66,21 @@ class MemoryCheck:
     def __init__(self, uninitialised: Sequence[Any], races: bool, duplicates: bool) -> None:
         self._races, self._duplicates = races, duplicates
         self._written: dict[int, np.ndarray[Any, np.dtype[np.bool_]]] = {}
+        self._empties: dict[int, tuple[Any, int]] = {}
         self._shadows: dict[int, Shadow] = {}
         for tensor in uninitialised:
             self._declare(tensor, False)
+
+    def made(self, tensor: Any) -> None:
+        """Follow a new tensor until torch changes it; it is kept, so that its memory does not become another's."""
+        storage = tensor.untyped_storage().data_ptr()
+        self._written.pop(storage, None)
+        self._empties[storage] = tensor, tensor._version
+        self._declare(tensor, False)
+
+    def close(self) -> None:
+        """Let go of the tensors that were made."""
+        self._empties = {}
 
     def initialised(self, tensor: Any) -> None:
         """The host has written all of `tensor`."""
@@ -104,6 +116,10 @@ class MemoryCheck:
             self._follow_programs(launch, access)
 
     def _follow_writes(self, access: Access) -> None:
+        tensor, version = self._empties.get(access.buffer.storage, (None, 0))
+        if tensor is not None and tensor._version != version:
+            del self._empties[access.buffer.storage], self._written[access.buffer.storage]
+            return
         state = self._written[access.buffer.storage]
         touched = access.offsets[:, None] + np.arange(access.size)
         if access.kind != "store" and not (known := state[touched].all(1)).all():
@@ -123,8 +139,8 @@ class MemoryCheck:
                 position = int(np.flatnonzero(foreign)[0])
                 other = launch.program_at(int(before[position])) if before[position] != _SEVERAL else None
                 number = lane(position, owners)
-                count = int(foreign.sum()) * shadow.granule // access.size
-                raise Race(access.kind, access, number, max(1, count), earlier, other)
+                count = np.count_nonzero(foreign) if owners is None else np.unique(owners[foreign]).size
+                raise Race(access.kind, access, number, int(count), earlier, other)
         mine = shadow.layer(access.kind)
         before = mine[cells]
         mine[cells] = np.where((before == 0) | (before == me), me, _SEVERAL)
@@ -138,9 +154,13 @@ _CONFLICTS = {
 
 
 def _refuse_duplicates(access: Access) -> None:
-    _, first, counts = np.unique(access.offsets, return_index=True, return_counts=True)
-    if (several := counts > 1).any():
-        raise DuplicateStore(access, int(first[several].min()), int(counts[several].sum()))
+    if (np.diff(access.offsets) >= access.size).all():
+        return
+    order = np.argsort(access.offsets, kind="stable")
+    clashes = np.diff(access.offsets[order]) < access.size
+    lanes = np.union1d(order[:-1][clashes], order[1:][clashes])
+    if lanes.size:
+        raise DuplicateStore(access, int(lanes[0]), int(lanes.size))
 
 
 @contextmanager
@@ -149,15 +169,22 @@ def memory_checked(
 ) -> Iterator[MemoryCheck]:
     """Check every access of interpreted kernels inside the block, which is also `faithful()`.
 
-    `uninitialised` are CPU tensors of which nothing has been written yet; `pointees` are tensors that kernels reach
-    through addresses kept in memory. Raises OutOfBounds, UninitialisedRead, Race and DuplicateStore, before the access
-    happens. Programs of a launch have no order here, not even one that atomics give them: for kernels with locks or
-    tickets, set `races` to False. Lanes of a load that are masked and have no `other` hold NaN or odd integers.
+    `uninitialised` are CPU tensors of which nothing has been written yet, beside those that `torch.empty`,
+    `empty_like`, `new_empty` and their like make inside the block. Of these, torch's own first change, to whatever
+    part, counts as writing all; tell of changes that torch does not make with `MemoryCheck.initialised`. `pointees`
+    are tensors that kernels reach through addresses kept in memory.
+
+    Raises OutOfBounds, UninitialisedRead, Race and DuplicateStore, before the access happens. Programs of a launch have
+    no order here, not even one that atomics give them: for kernels with locks or tickets, set `races` to False. Lanes
+    of a load that are masked and have no `other` hold NaN or odd integers.
     """
     check = MemoryCheck(uninitialised, races, duplicates)
     with faithful():
         accesses.watch(check, tuple(pointees))
+        empties.listen(check.made)
         try:
             yield check
         finally:
+            empties.ignore(check.made)
             accesses.unwatch(check)
+            check.close()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import RLock
 from types import ModuleType
 from typing import Any
+
+exclusive = RLock()
+"""Held while Triton's attributes are replaced or put back, and while a launch relies on what they are."""
 
 _ABSENT = object()
 

@@ -1,4 +1,7 @@
-"""The Python form of a kernel: what the interpreter runs, with the line numbers of the source."""
+"""The Python form of a kernel: what the interpreter runs, with the line numbers of the source.
+
+`and`, `or` and `not` act on every lane of a block, and `if` refuses one; the stock form takes every block for true.
+"""
 
 from __future__ import annotations
 import __future__
@@ -10,11 +13,76 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
+import triton.language as tl
 import triton.runtime.interpreter as stock
 
-_LENT = tuple(name for name in ("interpreter_semantic", "_InterpreterComparison") if hasattr(stock, name))
+from kvoptimized.interpreter.faults import AmbiguousTruth
+
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _rewritten: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def single_lane(value: Any) -> Any:
+    """`value`, which must not be a block of several lanes. Raises AmbiguousTruth."""
+    if _is_block(value):
+        raise AmbiguousTruth(f"a block of {value.handle.data.size} lanes is used as one value")
+    return value
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, tl.tensor) and value.handle.data.size > 1
+
+
+def _logical(name: str, value: Any, *others: Callable[[], Any]) -> Any:
+    """`and` and `or`: lane by lane for blocks, as compiled, and as in Python for single values."""
+    for other in others:
+        if _is_block(value):
+            semantic = stock.interpreter_semantic
+            value = getattr(semantic, f"logical_{name}")(value, semantic.to_tensor(other()))
+        elif bool(value) == (name == "or"):
+            return value
+        else:
+            value = other()
+    return value
+
+
+def _negated(value: Any) -> Any:
+    return stock.interpreter_semantic.not_(value) if _is_block(value) else not value
+
+
+_STOCK = ("interpreter_semantic", "_InterpreterComparison")
+_OURS = {"_single_lane": single_lane, "_logical": _logical, "_negated": _negated}
+_LENT = {name: getattr(stock, name) for name in _STOCK if hasattr(stock, name)} | _OURS
+
+
+class _Truths(ast.NodeTransformer):
+    """Calls what is above wherever Python would ask a block of several lanes for its truth value."""
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.Call:
+        self.generic_visit(node)
+        first, *others = node.values
+        name = ast.Constant(value="and" if isinstance(node.op, ast.And) else "or")
+        return _call("_logical", name, first, *map(_later, others))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("_negated", node.operand) if isinstance(node.op, ast.Not) else node
+
+    def visit(self, node: ast.AST) -> Any:
+        visited = super().visit(node)
+        if isinstance(visited, ast.If | ast.IfExp | ast.While):
+            visited.test = _call("_single_lane", visited.test)
+        return visited
+
+
+def _call(function: str, *arguments: ast.expr) -> ast.Call:
+    call = ast.Call(func=ast.Name(id=function, ctx=ast.Load()), args=list(arguments), keywords=[])
+    return ast.copy_location(call, arguments[-1])
+
+
+def _later(expression: ast.expr) -> ast.Lambda:
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(args=nothing, body=expression), expression)
 
 
 def rewritten(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,11 +105,11 @@ def _rewrite(function: Any) -> Callable[..., Any]:
     if not isinstance(definition, ast.FunctionDef):
         return function  # type: ignore[no-any-return]
     _strip(definition)
-    tree = stock.ASTTransformer().visit(tree)
+    tree = stock.ASTTransformer().visit(_Truths().visit(tree))
     ast.increment_lineno(tree, first - 1)
     code = _code(tree, function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells |= {name: CellType(getattr(stock, name)) for name in _LENT}
+    cells |= {name: CellType(value) for name, value in _LENT.items()}
     closure = tuple(cells[name] for name in code.co_freevars)
     result = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__, result.__annotations__ = function.__kwdefaults__, function.__annotations__

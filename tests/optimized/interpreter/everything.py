@@ -18,6 +18,7 @@ def results() -> dict[str, np.ndarray]:
     """Patterns of every cast from a narrow float or integer, and of operators on shuffled pairs, by name."""
     found = {}
     floats = [tiny.every(format) for format in (FP16, BF16, E4M3FN, E5M2)]
+    floats += [tiny.bits(floats[-1]).view(type_) for type_ in (torch.float8_e4m3fnuz, torch.float8_e5m2fnuz)]
     integers = [torch.from_numpy(np.arange(1 << 8 * t.itemsize).astype(f"u{t.itemsize}")).view(t) for t in INTEGERS]
     for source, target in product([*floats, *integers], tiny.TRITON):
         if source.dtype is not target and castable(source.dtype, target):
@@ -30,9 +31,9 @@ def results() -> dict[str, np.ndarray]:
 
 
 def castable(source: torch.dtype, target: torch.dtype) -> bool:
-    """Triton has no casts between integers and 8-bit floats."""
-    whole = [type_ for type_ in (source, target) if not type_.is_floating_point]
-    return not whole or all(type_ not in {torch.float8_e4m3fn, torch.float8_e5m2} for type_ in (source, target))
+    """Triton casts 8-bit floats from and to fp32, fp16 and bf16 alone."""
+    others = {type_ for type_ in (source, target) if not (type_.is_floating_point and type_.itemsize == 1)}
+    return len(others) == 2 or (len(others) == 1 and others <= {torch.float32, torch.float16, torch.bfloat16})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,14 @@ import triton.language as tl
 from triton.language.extra import libdevice
 from triton.runtime.errors import InterpreterError
 
-from kvoptimized.interpreter import BrokenHint, DeviceAssertFailed, IntegerOverflow, UnknownFunction, UnknownInstruction
+from kvoptimized.interpreter import (
+    AmbiguousTruth,
+    BrokenHint,
+    DeviceAssertFailed,
+    IntegerOverflow,
+    UnknownFunction,
+    UnknownInstruction,
+)
 from kvoptimized.launch import kernel
 
 
@@ -123,6 +130,55 @@ def test_32_bit_offsets_that_wrap_are_refused_and_64_bit_ones_are_not():
     offset[(1,)](x, y, 2**30, 4, True)
     offset[(1,)](x, y, 2**33, 4, False)
     assert y.tolist() == [0, 0, 0, 0]
+
+
+@kernel
+def bit_tricks(X, Y, n, SCALE: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    nibbles = (tl.load(X + lanes) << 28) >> 28
+    offset = (n + lanes) << SCALE
+    tl.store(Y + lanes, nibbles + 0 * (offset.to(tl.int64).to(tl.int32) ^ (offset >> 7)))
+
+
+def test_shifts_and_narrowing_casts_are_bit_tricks_and_not_checked():
+    x, y = torch.tensor([0x7, 0x8, 0xF, 0x1], dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    bit_tricks[(1,)](x, y, 2**30, 2, 4)
+    assert y.tolist() == [7, -8, -1, 1]
+
+
+@kernel
+def masks(X, Y, OPERATION: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(X + lanes)
+    if OPERATION == "and":
+        chosen = x > 1 and x < 5
+    elif OPERATION == "or":
+        chosen = x < 1 or x > 5 or x == 2
+    elif OPERATION == "not":
+        chosen = not x > 2
+    elif OPERATION == "scalar":
+        chosen = tl.load(X) > 2 and x > 1
+    else:
+        chosen = x > 1
+        if chosen:
+            x = x + 1
+    tl.store(Y + lanes, x, mask=chosen)
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    (("and", [3, 2, -1, -1]), ("or", [-1, 2, 7, 0]), ("not", [-1, 2, -1, 0]), ("scalar", [3, 2, 7, -1])),
+)
+def test_logical_words_act_on_every_lane_of_a_block(operation: str, expected: list[float]):
+    y = torch.full((4,), -1.0)
+    masks[(1,)](torch.tensor([3.0, 2.0, 7.0, 0.0]), y, operation, 4)
+    assert y.tolist() == expected
+
+
+def test_a_block_has_no_truth_value_to_branch_on():
+    with pytest.raises(AmbiguousTruth, match="a block of 4 lanes is used as one value") as caught:
+        masks[(1,)](torch.ones(4), torch.zeros(4), "if", 4)
+    assert caught.value.place.line == line_of(masks, "if chosen:")
 
 
 @kernel

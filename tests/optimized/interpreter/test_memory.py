@@ -176,6 +176,95 @@ def test_two_lanes_of_a_store_with_one_address_are_found():
 
 
 @kernel
+def store_words(X, step, apart, BLOCK: tl.constexpr):
+    first = X.to(tl.pointer_type(tl.int8), bitcast=True) + tl.program_id(0) * apart
+    lanes = tl.arange(0, BLOCK)
+    tl.store((first + lanes * step).to(tl.pointer_type(tl.int32), bitcast=True), lanes)
+
+
+def test_words_that_overlap_in_one_store_are_duplicates_whatever_their_addresses():
+    x = torch.zeros(32, dtype=torch.int16)
+    with memory_checked():
+        store_words[(1,)](x, 4, 0, 4)
+        with pytest.raises(DuplicateStore) as caught:
+            store_words[(1,)](x, 2, 0, 4)
+    assert (caught.value.buffer, caught.value.index, caught.value.lanes) == ("X", (0,), 4)
+
+
+def test_words_of_two_programs_that_overlap_race_whatever_their_addresses():
+    x = torch.zeros(32, dtype=torch.int16)
+    with memory_checked():
+        store_words[(2,)](x, 4, 16, 4)
+        with pytest.raises(Race) as caught:
+            store_words[(2,)](x, 4, 2, 4)
+    assert (caught.value.index, caught.value.lanes, caught.value.other) == ((1,), 4, (0, 0, 0))
+
+
+def test_a_wide_access_that_ends_between_the_rows_of_a_view_is_out_of_bounds():
+    storage = torch.zeros(4, 8, dtype=torch.int16)
+    with memory_checked():
+        store_words[(1,)](storage[:, :2], 16, 0, 4)
+        with pytest.raises(OutOfBounds) as caught:
+            store_words[(1,)](storage[:, :1], 16, 0, 2)
+    assert (caught.value.element, caught.value.lanes) == (1, 2)
+
+
+MAKERS = {
+    "empty": lambda: torch.empty(8),
+    "empty_like": lambda: torch.empty_like(torch.zeros(8)),
+    "empty_strided": lambda: torch.empty_strided((8,), (1,)),
+    "new_empty": lambda: torch.zeros(1).new_empty(8),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_memory_that_torch_makes_in_the_block_is_unwritten_until_it_is_written(name: str):
+    source = torch.ones(8)
+    with memory_checked():
+        made, target = MAKERS[name](), MAKERS[name]()
+        copy[(1,)](source, made, 4, 8)
+        with pytest.raises(UninitialisedRead) as caught:
+            copy[(1,)](made, target, 8, 8)
+        assert (caught.value.element, caught.value.lanes) == (4, 4)
+        copy[(2,)](source, made, 8, 4)
+        copy[(1,)](made, target, 8, 8)
+    assert target.tolist() == [1.0] * 8
+
+
+CHANGES = {
+    "fill": lambda x: x.fill_(1),
+    "part": lambda x: x[:2].zero_(),
+    "copy": lambda x: x.view(2, 4).copy_(torch.ones(2, 4)),
+    "out": lambda x: torch.add(torch.ones(8), 1, out=x),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_by_torch_count_as_writing_and_others_are_told(name: str):
+    with memory_checked() as check:
+        made = torch.empty(8)
+        CHANGES[name](made)
+        copy[(1,)](made, torch.zeros(8), 8, 8)
+        other = torch.empty(8)
+        other.numpy()[:] = 1
+        with pytest.raises(UninitialisedRead):
+            copy[(1,)](other, torch.zeros(8), 8, 8)
+        check.initialised(other)
+        copy[(1,)](other, torch.zeros(8), 8, 8)
+
+
+def test_memory_made_before_the_block_or_given_away_and_made_anew_is_not_taken_for_unwritten():
+    before = torch.empty(8)
+    with memory_checked():
+        copy[(1,)](before, torch.zeros(8), 8, 8)
+        for count in range(8, 40):
+            made = torch.empty(count).fill_(1)
+            copy[(1,)](made, torch.zeros(8), 8, 8)
+            del made
+            copy[(1,)](torch.zeros(64), torch.zeros(8), 8, 8)
+
+
+@kernel
 def masked_total(X, Y, n, BLOCK: tl.constexpr, FILLED: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(X + lanes, mask=lanes < n, other=0.0 if FILLED else None)

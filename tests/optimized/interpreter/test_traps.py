@@ -20,9 +20,12 @@ import torch
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
+from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITFunction
 
 from kvoptimized.interpreter import (
+    AmbiguousTruth,
     BrokenHint,
     DeviceAssertFailed,
     DuplicateStore,
@@ -92,8 +95,19 @@ def launch(function: Callable[..., Any], *args: Any, grid: tuple[int, ...] = (1,
 
 
 def stock(function: Callable[..., Any], *args: Any, grid: tuple[int, ...] = (1,), within: Any = None) -> Outcome:
-    """Under the interpreter as it comes."""
-    return launch(function, *args, grid=grid)
+    """Under the interpreter as it comes; with TRITON_INTERPRET=1, `tl.sum` and its like are interpreted functions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JITFunction, "__call__", device_function)
+        return launch(function, *args, grid=grid)
+
+
+def device_function(function: JITFunction, *args: Any, **named: Any) -> Any:
+    """A device function as the stock interpreter runs it, but that Triton is put back afterwards."""
+    scope = interpreter._patch_lang(function.fn)
+    try:
+        return InterpretedFunction(function.fn).rewrite()(*args, **named)
+    finally:
+        scope.restore()
 
 
 def ours(function: Callable[..., Any], *args: Any, grid: tuple[int, ...] = (1,), within: Any = None) -> Outcome:
@@ -246,6 +260,35 @@ def bf16_atomics(run):
     return [3.0, 7.0], run(gather_sum, torch.tensor([1.0, 2.0, 3.0, 4.0]).to(BF16), zeros(2, BF16), 4)
 
 
+def total(X, Y, N: tl.constexpr):
+    tl.store(Y, tl.sum(tl.load(X + tl.arange(0, N)), 0))
+
+
+@trap("bf16-sum")
+def bf16_sum(run):
+    return [8.0], run(total, torch.ones(8).to(BF16), zeros(1), 8)
+
+
+def running_total(X, Y, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    tl.store(Y + lanes, tl.cumsum(tl.load(X + lanes), 0))
+
+
+@trap("bf16-cumsum")
+def bf16_cumsum(run):
+    return [1.0, 0.0, 3.0, 2.0], run(running_total, torch.tensor([1.0, -1.0, 3.0, -1.0]).to(BF16), zeros(4), 4)
+
+
+def place_of_largest(X, Y, N: tl.constexpr):
+    row = tl.program_id(0)
+    tl.store(Y + row, tl.argmax(tl.load(X + row * N + tl.arange(0, N)), 0))
+
+
+@trap("bf16-argmax")
+def bf16_argmax(run):
+    return [2], run(place_of_largest, torch.tensor([1.0, -2.0, 3.0, -4.0]).to(BF16), zeros(1, I32), 4)
+
+
 @trap("int-to-bf16")
 def int_to_bf16(run):
     numbers = torch.tensor([1, -3, 257, 259], dtype=I32)
@@ -284,6 +327,19 @@ def fp8_arithmetic(run):
 def toward_zero(X, Y, N: tl.constexpr):
     lanes = tl.arange(0, N)
     tl.store(Y + lanes, tl.load(X + lanes).to(tl.float16, fp_downcast_rounding="rtz"))
+
+
+@trap("fp8-sum")
+def fp8_sum(run):
+    return NotOnHardware, run(total, torch.ones(4).to(E4M3), zeros(1), 4)
+
+
+@trap("fnuz-rounding")
+def fnuz_rounding(run):
+    """On gfx942, the only target that has these formats."""
+    numbers = torch.tensor([1.0625, 1.1875, 1.95, 2.0**-10 * 1.5, 300.0, -1e-9, 2.0**-10 * 0.4, NAN])
+    rounded = [1.0, 1.25, 2.0, 2.0**-9, 240.0, 0.0, 0.0, NAN]
+    return rounded, run(convert, numbers, zeros(8, torch.float8_e4m3fnuz), 8, tl.float8e4b8)
 
 
 @trap("fp16-toward-zero")
@@ -325,6 +381,18 @@ def fused_multiply_add(run):
 def nan_in_maximum(run):
     x, y = torch.tensor([NAN, 2.0, NAN, 4.0]), torch.tensor([1.0, NAN, NAN, 3.0])
     return [1.0, 2.0, NAN, 4.0], run(larger, x, y, zeros(4), 4)
+
+
+@trap("nan-in-argmax")
+def nan_in_argmax(run):
+    """Of two lanes, whichever is NaN: no comparison holds, so the second one is taken."""
+    rows = torch.tensor([[NAN, 1.0], [1.0, NAN]])
+    return [1, 1], run(place_of_largest, rows, zeros(2, I32), 2, grid=(2,))
+
+
+@trap("zeros-in-sum")
+def zeros_in_sum(run):
+    return [-0.0], run(total, torch.full((4,), -0.0), zeros(1), 4)
 
 
 @trap("zeros-in-maximum")
@@ -392,6 +460,46 @@ def masked_by_flag(X, Y, flag, N: tl.constexpr):
 @trap("bool-argument")
 def bool_argument(run):
     return [1.0, 1.0], run(masked_by_flag, torch.ones(2), zeros(2), True, 2)
+
+
+def between(X, Y, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    x = tl.load(X + lanes)
+    tl.store(Y + lanes, x, mask=(x > 1 and x < 5) or not (x < 9 or x > 9))
+
+
+@trap("logical-words")
+def logical_words(run):
+    """`and`, `or` and `not` of blocks, which compile with a warning."""
+    return [3.0, 0.0, 0.0, 9.0], run(between, torch.tensor([3.0, 1.0, 7.0, 9.0]), zeros(4), 4)
+
+
+def branching(X, Y, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    x = tl.load(X + lanes)
+    if x > 1:
+        tl.store(Y + lanes, x)
+
+
+@trap("branch-on-a-block")
+def branch_on_a_block(run):
+    return AmbiguousTruth, run(branching, torch.tensor([3.0, 0.0]), zeros(2), 2)
+
+
+@triton.jit
+def product_of_two(a, b):
+    return a * b
+
+
+def product_of_rows(X, Y, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    x = tl.load(X + lanes[:, None] * N + lanes[None, :])
+    tl.store(Y + lanes, tl.reduce(x, -1, product_of_two))
+
+
+@trap("negative-axis")
+def negative_axis(run):
+    return [2.0, 12.0], run(product_of_rows, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), zeros(2), 2)
 
 
 def repeated(COUNT, Y):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -17,6 +18,7 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from kvoptimized.interpreter import KernelFault, counted, faithful, memory_checked
+from kvoptimized.interpreter.patching import exclusive
 from kvoptimized.launch import kernel
 from tests.optimized.interpreter import tiny
 
@@ -52,6 +54,16 @@ def everything() -> dict[str, int]:
     return {
         f"{owner!r}.{name}": id(value) for owner in owners for name, value in vars(owner).items() if name not in ignored
     }
+
+
+def torch_functions() -> dict[str, int]:
+    """What torch makes unwritten tensors with."""
+    names = ("empty", "empty_like", "empty_permuted", "empty_strided")
+    found = {f"torch.{name}": id(getattr(torch, name)) for name in names}
+    return found | {name: 0 for name in ("new_empty", "new_empty_strided") if name in vars(torch.Tensor)}
+
+
+STOCK = torch_functions()
 
 
 def run(x: torch.Tensor | None = None) -> torch.Tensor:
@@ -102,6 +114,68 @@ def test_blocks_may_be_nested_and_end_in_order():
         assert everything() == inner
     assert traffic.loaded("X").requested == 2 * 2 * 16 * 4
     assert everything() == before
+
+
+@pytest.mark.parametrize("context", (faithful, memory_checked, counted), ids=lambda c: c.__name__)
+def test_blocks_may_end_in_any_order(context):
+    before = everything()
+    first, second, third = context(), faithful(), context()
+    first.__enter__()
+    second.__enter__()
+    inside = everything()
+    first.__exit__(None, None, None)
+    assert everything() | torch_functions() == inside | STOCK
+    assert run().tolist() == [4.0, 4.0]
+    third.__enter__()
+    second.__exit__(None, None, None)
+    assert run().tolist() == [4.0, 4.0]
+    third.__exit__(None, None, None)
+    assert everything() == before
+    assert torch_functions() == STOCK
+
+
+def test_a_block_may_end_in_another_thread():
+    before = everything()
+    block = memory_checked()
+    block.__enter__()
+    in_threads(lambda _: block.__exit__(None, None, None), 1)
+    assert everything() == before
+
+
+def in_threads(work, count: int) -> None:
+    """Run `work` with 0, 1, ... in as many threads at the same time; raises what any of them raised."""
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(work, range(count)))
+
+
+def launches(number: int) -> None:
+    for step in range(5):
+        x = torch.full((2, 16), float(number + 1)).bfloat16()
+        assert run(x).tolist() == [4.0 * (number + 1)] * 2, (number, step)
+        with faithful():
+            assert run(x).tolist() == [4.0 * (number + 1)] * 2
+
+
+def test_launches_of_several_threads_run_one_after_another():
+    run()
+    before = everything()
+    in_threads(launches, 4)
+    assert everything() == before
+    with memory_checked(), counted() as traffic:
+        in_threads(launches, 3)
+    assert traffic.loaded("X").requested == 3 * 10 * 2 * 16 * 2
+    assert everything() == before
+
+
+def test_a_thread_may_compile_while_others_launch(fresh_compilation):
+    texts = []
+    in_threads(lambda number: texts.append(locked_compilation()) if number == 0 else launches(number), 3)
+    assert "sqrt.rn.f32" in texts[0]
+
+
+def locked_compilation() -> str:
+    with exclusive:
+        return compiled()
 
 
 def test_the_stock_interpreter_is_stock_again():

@@ -25,6 +25,8 @@ TRITON = {
     torch.bfloat16: tl.bfloat16,
     torch.float8_e4m3fn: tl.float8e4nv,
     torch.float8_e5m2: tl.float8e5,
+    torch.float8_e4m3fnuz: tl.float8e4b8,
+    torch.float8_e5m2fnuz: tl.float8e5b16,
     torch.int8: tl.int8,
     torch.uint8: tl.uint8,
     torch.int16: tl.int16,

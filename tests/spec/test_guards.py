@@ -371,6 +371,21 @@ def test_what_comes_from_the_host_was_computed_in_no_step_of_now() -> None:
         assert state.blocks[2].contexts == state.requests["A"].contexts[:2] and not state.blocks[2].failed
 
 
+@pytest.mark.parametrize("reader", [ev.Copy("A", 1, 1, 2), ev.Fork("A", request("B", 0, 1, 0), (0, 2))])
+def test_what_a_failed_step_wrote_is_not_copied(reader: ev.Event) -> None:
+    seen = breaks(rules.INVALIDATE, *RUN_A, ev.FailStep(0), reader)
+    assert "copies block 1, written by a failed step" in str(seen)
+    after(*RUN_A, reader)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_step_is_dispatched_when_it_is_planned(number: int) -> None:
+    planned = after(*RUN_A, *START_B, ev.Compute("B", 0, 1, (2,)))
+    with pytest.raises(HarnessFault):
+        step(planned, ev.Dispatch(number))
+    assert 1 in step(planned, ev.Dispatch(1)).in_flight
+
+
 # What a transfer still brings is not read.
 
 COMING = (*SWAPPED, ev.TransferDone(7), ev.EndStep(), ev.SwapIn("A", (2, 3), 8))

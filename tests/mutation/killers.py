@@ -1,0 +1,116 @@
+"""The killers, cheapest first: tests written from the rules, honest engines that must live, imposters that must not.
+
+They run in a process of their own in which one module is a mutant. A killer gives its name and what it saw.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.mutation.scope import SCOPE
+
+Kill = tuple[str, str]
+"""(the kind of killer, what it saw)."""
+
+
+def kill(module: str, corpus: Path) -> Kill | None:
+    """Who notices first that `module` is not what it was; None if nobody does."""
+    for killer in (_tests, _imposters, _honest):
+        if (seen := killer(module, corpus)) is not None:
+            return (killer.__name__.strip("_"), seen)
+    return None
+
+
+def _tests(module: str, corpus: Path) -> str | None:
+    """The first test that fails."""
+    for file in SCOPE[module]:
+        try:
+            tests = list(_calls(importlib.import_module(file)))
+        except Exception as error:
+            return f"{file}: {type(error).__name__}: {error}"[:200]
+        for name, call in tests:
+            try:
+                call()
+            except (Exception, pytest.fail.Exception):
+                return name
+    return None
+
+
+def _calls(module: ModuleType) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The plain tests of a module, one call for each set of parameters: pytest itself would take most of the time."""
+    for name, test in vars(module).items():
+        if name.startswith("test_") and test.__module__ == module.__name__:
+            for values in _parameters(test):
+                yield name, partial(test, **values)
+
+
+def _parameters(test: Any) -> list[dict[str, Any]]:
+    marks = getattr(test, "pytestmark", [])
+    names, values = marks[0].args if marks else ("", [()])
+    split = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    return [dict(zip(split, one if len(split) > 1 else (one,), strict=True)) for one in values] if marks else [{}]
+
+
+def _honest(module: str, corpus: Path) -> str | None:
+    """The first history in which an honest engine is accused, or is no longer what the specification says."""
+    try:
+        for name, number, play in _honest_trials(corpus):
+            try:
+                play()
+            except Exception as error:
+                return f"{name} {number}: {type(error).__name__}: {error}"[:200]
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:200]
+    return None
+
+
+def _honest_trials(path: Path) -> Iterator[tuple[str, int, Any]]:
+    from kvconformance.checker import Checker
+    from kvconformance.pool import PoolDriver, stepless
+    from kvspec.violation import Tally
+    from kvspec.vocabulary import Surface
+    from tests.mutation.corpus import HONEST, read
+    from tests.reference.test_refines_spec import ComparedPool, ComparedStepper
+
+    drivers = {"ContiguousPool": PoolDriver, "ReferencePool": ComparedPool}
+    for name, histories in read(path).honest.items():
+        surface, engine = HONEST[name]
+        for number, history in enumerate(histories):
+            setting = (history.world(), engine.capabilities)
+            checker = Checker(*(stepless(*setting) if surface is Surface.POOL else setting), Tally())
+            driver = drivers.get(name, ComparedStepper)
+            yield name, number, lambda: driver(engine, checker).run(history.operations)  # noqa: B023 - called at once
+
+
+def _imposters(module: str, corpus: Path) -> str | None:
+    """The first imposter that lives through what killed it, or dies by another rule."""
+    if not module.startswith("kvspec"):
+        return None
+    from kvconformance.imposters import IMPOSTERS
+    from kvconformance.imposters.registry import surface_of
+    from kvconformance.imposters.trial import judges
+    from kvconformance.search import judged_by
+    from kvconformance.trial import play
+    from kvspec.violation import Tally
+    from tests.mutation.corpus import read
+
+    fatal = read(corpus).fatal
+    for imposter in IMPOSTERS:
+        if imposter.__name__ not in fatal:
+            continue
+        rule, history = fatal[imposter.__name__]
+        try:
+            trial = play(imposter, imposter.capabilities, surface_of(imposter), history, Tally(), 60.0)
+        except Exception as error:
+            return f"{imposter.__name__}: {type(error).__name__}: {error}"[:200]
+        violation = judged_by(trial.violation, judges(imposter.broken_rule))
+        if violation is None or violation.rule.id != rule:
+            return f"{imposter.__name__} is not killed by {rule}"
+    return None

@@ -1,52 +1,34 @@
-"""The kernels that are timed: ours, and those of others where they are installed.
+"""The kernels of others, where they are installed.
 
-A contender makes the calls of a problem, one for each of its batches, or raises `NotThere` with the reason. None of
-them may wait for the device in a call, since calls are captured in CUDA graphs. The calls of others follow their
-documentation; whether they compute the same is checked before they are timed.
+A contender makes the calls of a problem, one for each of its batches, or raises `NotThere` with the reason. The calls
+follow the documentation of each library; none has been run yet. Whether they compute the same is checked before they
+are timed. A shared prefix is attended by all of them as part of every request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from functools import partial
-from importlib import import_module
-from typing import Any
+from types import MappingProxyType
 
 import torch
 
+from benchmarks import vllm_kernels
+from benchmarks.ours import Calls
 from benchmarks.problems import STATIC_SCALE, Batch, Problem
 from benchmarks.shapes import BLOCK_SIZE
-from kvoptimized.cache import HEAD_MAJOR
-from kvoptimized.decoding import decode
-from kvoptimized.prefilling import prefill
+from benchmarks.wrapping import Contender, NotThere, descales, eight_bits, imported, plain_or_fp8, require, token_major
 
-Calls = Sequence[Callable[[], torch.Tensor]]
 WORKSPACE = 128 << 20
-
-
-class NotThere(Exception):
-    """Not installed, or it has no such operation; the message says which."""
-
-
-def ours(problem: Problem) -> Calls:
-    """Split-KV decode or chunked prefill; tables are right as they were built, and are not looked at again."""
-    cache, scale = problem.cache, problem.scale
-
-    def call(b: Batch) -> torch.Tensor:
-        if problem.shape.operation == "decode":
-            return decode(b.query, cache, b.tables, b.lengths, scale=scale, checked=False)[0]
-        return prefill(b.query, cache, b.tables, b.lengths, b.starts, scale=scale, checked=False)[0]
-
-    return [partial(call, batch) for batch in problem.batches]
 
 
 def sdpa(problem: Problem) -> Calls:
     """Attention of torch over gathered, contiguous keys and values: no blocks, no tables, equal lengths."""
-    _require(problem.shape.format == "bf16", "no quantized cache")
-    _require(len(set(problem.shape.requests)) == 1, "requests of one length only")
+    require(problem.shape.format == "bf16", "no quantized cache")
+    require(len(set(problem.shape.requests)) == 1, "requests of one length only")
     count = len(problem.shape.requests)
     tokens, rows = problem.shape.requests[0]
-    _require(rows in (1, tokens), "decodes or whole prompts only")
+    require(rows in (1, tokens), "decodes or whole prompts only")
     attend = torch.nn.functional.scaled_dot_product_attention
 
     def call(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -69,130 +51,56 @@ def _gathered(pages: torch.Tensor, batch: Batch, tokens: int) -> torch.Tensor:
 
 def flashinfer(problem: Problem) -> Calls:
     """FlashInfer over the same head-major blocks; plans are made beforehand."""
-    library = _imported("flashinfer")
     shape, cache = problem.shape, problem.cache
-    _require(shape.format in ("bf16", "e4m3") and not cache.dynamic, "bf16, or fp8 with static scales")
+    require(shape.format in ("bf16", "e4m3") and not cache.dynamic, "bf16, or fp8 with static scales")
+    library = imported("flashinfer")
     heads, calls = shape.heads, []
     types = {"q_data_type": torch.bfloat16, "kv_data_type": cache.keys.dtype, "sm_scale": problem.scale}
     scales = {"k_scale": STATIC_SCALE, "v_scale": STATIC_SCALE} if cache.static else {}
+    # Scratch memory, which calls may share that run one after another.
+    workspace = torch.empty(WORKSPACE, dtype=torch.uint8, device=cache.device)
     for batch in problem.batches:
-        workspace = torch.empty(WORKSPACE, dtype=torch.uint8, device=cache.device)
         counts = (batch.lengths + BLOCK_SIZE - 1) // BLOCK_SIZE
         pages = torch.cat([batch.lengths.new_zeros(1), counts.cumsum(0).to(torch.int32)])
         ids = torch.cat([table[:count] for table, count in zip(batch.tables, counts.tolist(), strict=True)])
         last = (batch.lengths - 1) % BLOCK_SIZE + 1
-        if shape.operation == "decode":
-            wrapper = library.BatchDecodeWithPagedKVCacheWrapper(workspace, "HND", use_tensor_cores=True)
-            wrapper.plan(pages, ids, last, heads.query, heads.kv, heads.dim, BLOCK_SIZE, **types)
-        else:
+        plan = (pages, ids, last, heads.query, heads.kv, heads.dim, BLOCK_SIZE)
+        if shape.operation == "prefill":
             wrapper = library.BatchPrefillWithPagedKVCacheWrapper(workspace, "HND")
-            wrapper.plan(
-                batch.starts, pages, ids, last, heads.query, heads.kv, heads.dim, BLOCK_SIZE, causal=True, **types
-            )
+            wrapper.plan(batch.starts, *plan, causal=True, **types)
+        else:
+            wrapper = library.BatchDecodeWithPagedKVCacheWrapper(workspace, "HND", use_tensor_cores=True)
+            wrapper.plan(*plan, **types)
         calls.append(partial(wrapper.run, batch.query, (cache.keys, cache.values), **scales))
     return calls
 
 
 def flash_attention(problem: Problem) -> Calls:
-    """FlashAttention 3 where it is installed, else 2, over blocks seen as token-major."""
-    _require(problem.shape.format == "bf16" and problem.shape.operation == "decode", "bf16 decode only")
-    keys, values = (_token_major(problem, pages) for pages in (problem.cache.keys, problem.cache.values))
+    """FlashAttention 3 where it is installed, else 2, over blocks seen as token-major; fp8 needs 3."""
+    fp8 = plain_or_fp8(problem)
+    require(problem.shape.operation != "prefill", "decode only")
+    keys, values = (token_major(problem, pages) for pages in (problem.cache.keys, problem.cache.values))
     try:
-        attend, table = _imported("flash_attn_interface").flash_attn_with_kvcache, "page_table"
+        attend, table = imported("flash_attn_interface").flash_attn_with_kvcache, "page_table"
     except NotThere:
-        attend, table = _imported("flash_attn").flash_attn_with_kvcache, "block_table"
+        require(not fp8, "fp8 needs FlashAttention 3, which is not installed")
+        attend, table = imported("flash_attn").flash_attn_with_kvcache, "block_table"
 
-    def call(b: Batch) -> torch.Tensor:
+    def call(b: Batch, query: torch.Tensor, scales: Mapping[str, torch.Tensor]) -> torch.Tensor:
         options = {"cache_seqlens": b.lengths, "softmax_scale": problem.scale, "causal": True, table: b.tables}
-        output: torch.Tensor = attend(b.query[:, None], keys, values, **options)[:, 0]
+        output: torch.Tensor = attend(query[:, None], keys, values, **options, **scales)[:, 0]
         return output
 
-    return [partial(call, batch) for batch in problem.batches]
+    return [partial(call, b, eight_bits(b.query) if fp8 else b.query, descales(problem)) for b in problem.batches]
 
 
-def vllm_flash(problem: Problem) -> Calls:
-    """The FlashAttention that vLLM builds and calls."""
-    _require(problem.shape.format == "bf16", "bf16 only")
-    attend = _imported("vllm.vllm_flash_attn").flash_attn_varlen_func
-    keys, values = (_token_major(problem, pages) for pages in (problem.cache.keys, problem.cache.values))
-    longest, most = _maxima(problem)
-
-    def call(b: Batch) -> torch.Tensor:
-        output: torch.Tensor = attend(
-            q=b.query,
-            k=keys,
-            v=values,
-            max_seqlen_q=most,
-            cu_seqlens_q=b.starts,
-            max_seqlen_k=longest,
-            seqused_k=b.lengths,
-            softmax_scale=problem.scale,
-            causal=True,
-            block_table=b.tables,
-        )
-        return output
-
-    return [partial(call, batch) for batch in problem.batches]
-
-
-def vllm_triton(problem: Problem) -> Calls:
-    """The Triton kernel of vLLM for mixed batches."""
-    _require(problem.shape.format == "bf16", "bf16 only")
-    attend = _imported("vllm.v1.attention.ops.triton_unified_attention").unified_attention
-    keys, values = (_token_major(problem, pages) for pages in (problem.cache.keys, problem.cache.values))
-    longest, most = _maxima(problem)
-
-    def call(batch: Batch, output: torch.Tensor) -> torch.Tensor:
-        attend(
-            q=batch.query,
-            k=keys,
-            v=values,
-            out=output,
-            cu_seqlens_q=batch.starts,
-            max_seqlen_q=most,
-            seqused_k=batch.lengths,
-            max_seqlen_k=longest,
-            softmax_scale=problem.scale,
-            causal=True,
-            window_size=(-1, -1),
-            block_table=batch.tables,
-            softcap=0,
-            q_descale=None,
-            k_descale=None,
-            v_descale=None,
-        )
-        return output
-
-    outputs = [torch.empty_like(batch.query) for batch in problem.batches]
-    return [partial(call, b, output) for b, output in zip(problem.batches, outputs, strict=True)]
-
-
-def _token_major(problem: Problem, pages: torch.Tensor) -> torch.Tensor:
-    """Others take `[num_blocks, block_size, kv_heads, head_dim]`, dense: for them blocks are stored once more."""
-    return pages.transpose(1, 2).contiguous() if problem.cache.layout == HEAD_MAJOR else pages
-
-
-def _maxima(problem: Problem) -> tuple[int, int]:
-    return max(tokens for tokens, _ in problem.shape.requests), max(rows for _, rows in problem.shape.requests)
-
-
-def _imported(name: str) -> Any:
-    try:
-        return import_module(name)
-    except Exception as error:  # a package for another version fails in its own ways
-        raise NotThere(f"not installed ({type(error).__name__})") from error
-
-
-def _require(possible: bool, why: str) -> None:
-    if not possible:
-        raise NotThere(why)
-
-
-CONTENDERS: dict[str, Callable[[Problem], Calls]] = {
-    "torch SDPA": sdpa,
-    "FlashInfer": flashinfer,
-    "FlashAttention": flash_attention,
-    "vLLM flash": vllm_flash,
-    "vLLM Triton": vllm_triton,
-}
+CONTENDERS: Mapping[str, Contender] = MappingProxyType(
+    {
+        "torch SDPA": sdpa,
+        "FlashInfer": flashinfer,
+        "FlashAttention": flash_attention,
+        "vLLM flash": vllm_kernels.flash,
+        "vLLM Triton": vllm_kernels.triton,
+    }
+)
 """Kernels of others by the name of their column."""

@@ -3,188 +3,137 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 import torch
 
-from kvoptimized.cache import FORMATS, PagedKVCache
+from benchmarks import stored
+from benchmarks.certified import Allowed, allowed, merged
+from benchmarks.samples import KINDS, TIMED, Kind, Options, Sample, Size, sample
+from benchmarks.shapes import BLOCK_SIZE
 from kvoptimized.cascade import cascade
-from kvoptimized.copying import copy_blocks
 from kvoptimized.decoding import arithmetic as decode_arithmetic
 from kvoptimized.decoding import decode
 from kvoptimized.merging import merge
-from kvoptimized.prefilling import Arithmetic, arithmetic, prefill
-from kvoptimized.writing import write
-from kvreference.arrays import Float
-from kvreference.attention import Row, State
+from kvoptimized.prefilling import arithmetic, prefill
+from kvreference.attention import State
 from kvreference.attention import merge as merge_states
-from kvreference.quantizers import encode
-from kvreference.tolerance.certificates import certify
-from kvreference.tolerance.declaration import Declaration
 
-BLOCK_SIZE = 16
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+PLAIN = Options()
+Check = Callable[[], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much is checked: `requests` (tokens, rows), and `rows` of keys that are quantized."""
-
-    requests: tuple[tuple[int, int], ...]
-    rows: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-
-
-TINY = Size(((70, 3), (33, 1), (20, 20)), 24, 4, 2, 64)
-"""For the interpreter."""
-FULL = Size(((1500, 40), (4100, 1), (300, 300), (17, 1), (2048, 3)), 4096, 32, 8, 128)
-"""For a GPU: several parts of a decode, several tiles of rows and keys."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A batch over a cache that the kernels have written, and what that cache means.
-
-    `keys` and `values` `[tokens, kv_heads, head_dim]` of each request and `scales` `[tokens, kv_heads]` of its values
-    (1 in a plain cache) are float64 and exact.
-    """
-
-    query: torch.Tensor
-    cache: PagedKVCache
-    tables: torch.Tensor
-    lengths: torch.Tensor
-    starts: torch.Tensor
-    keys: list[Float]
-    values: list[Float]
-    scales: list[Float]
-    scale: float
-
-    def certified(self, said: Arithmetic, row: int, head: int, output: torch.Tensor) -> bool:
-        """Whether one output lies in the interval of its certificate T2."""
-        known = {field.name for field in fields(Declaration)}
-        declaration = Declaration(**{f.name: getattr(said, f.name) for f in fields(said) if f.name in known})
-        request = int(torch.searchsorted(self.starts, row, right=True)) - 1
-        seen = int(self.lengths[request]) - int(self.starts[request + 1]) + row + 1
-        kv_head = head // (self.query.shape[1] // self.cache.kv_heads)
-        query = self.query[row, head].double().cpu().numpy()
-        wanted = Row(query, self.keys[request][:seen, kv_head], self.values[request][:seen, kv_head], self.scale)
-        certificate = certify(wanted, declaration, self.scales[request][:seen, kv_head] if said.scaled else None)
-        return certificate.allows(output.double().cpu().numpy(), declaration.output)
-
-
-def checks(device: torch.device, size: Size) -> Iterator[tuple[str, Callable[[], bool]]]:
+def checks(device: torch.device, size: Size) -> Iterator[tuple[str, Check]]:
     """What is checked, by name; each answers whether it is so."""
-    for format in ("bf16", "e4m3", "int8", "int4"):
-        if format != "bf16":
-            yield f"codes and scales of {format} equal the reference", partial(codes, device, size, format)
-        given = cache(partial(sample, device, size, format))
-        yield f"prefill over {format} lies in T2", partial(_of, prefilled, given)
-        yield f"decode over {format} lies in T2", partial(_of, decoded, given)
-        yield f"prefill over {format} has the same bits in chunks", partial(_of, chunked, given)
-        yield f"decode over {format} has the same bits alone", partial(_of, alone, given)
-        yield f"copied blocks of {format} are equal", partial(_of, copied, given)
-    plain = cache(partial(sample, device, size, "bf16"))
-    yield "cascade agrees with prefill", partial(_of, cascaded, plain)
-    yield "a merge with an empty state is the other state", partial(_of, merged, plain)
+    for kind in KINDS:
+        yield (
+            f"codes and scales of keys and values equal the reference: {kind}",
+            partial(stored.codes, device, size, kind),
+        )
+        yield from _of_kind(kind, cache(partial(sample, device, size, kind)))
+    plain = cache(partial(sample, device, size, KINDS[0]))
+    yield "slots are those of the block tables", partial(_of, stored.slots, plain)
+    yield "a merge with an empty state is the other state, and of two the reference's", partial(_of, joined, plain)
+
+
+def _of_kind(kind: Kind, given: Callable[[], Sample]) -> Iterator[tuple[str, Check]]:
+    """Attention over one kind of cache; what is timed is also cut, shared and copied."""
+    yield f"prefill lies in T2, LSE in its bound: {kind}", partial(_of, prefilled, given)
+    yield f"decode lies in T2, LSE in its bound: {kind}", partial(_of, decoded, given)
+    dressed = "with a window, a softcap and sinks"
+    yield f"prefill {dressed} lies in T2: {kind}", partial(_of, partial(prefilled, dressed=True), given)
+    yield f"decode {dressed} lies in T2: {kind}", partial(_of, partial(decoded, dressed=True), given)
+    if kind in TIMED:
+        yield f"prefill has the same bits in chunks: {kind}", partial(_of, chunked, given)
+        yield f"decode has the same bits alone: {kind}", partial(_of, alone, given)
+        yield f"cascade lies in the merge of T2: {kind}", partial(_of, cascaded, given)
+        also = partial(cascaded, decoding=True)
+        yield f"cascade of decodes with a softcap and sinks lies in the merge of T2: {kind}", partial(_of, also, given)
+        yield f"copied blocks are equal: {kind}", partial(_of, stored.copied, given)
 
 
 def _of(check: Callable[[Sample], bool], given: Callable[[], Sample]) -> bool:
     return check(given())
 
 
-def sample(device: torch.device, size: Size, format: str) -> Sample:
-    """Random rows, written by the kernel into blocks in no order, and read back for the reference."""
-    generator = torch.Generator().manual_seed(len(format) + size.head_dim)
-    counts = [-(-tokens // BLOCK_SIZE) for tokens, _ in size.requests]
-    cache = PagedKVCache.empty(sum(counts) + 4, BLOCK_SIZE, size.kv_heads, size.head_dim, format=format, device=device)
-    ids = torch.randperm(sum(counts) + 4, generator=generator).to(torch.int32)
-    tables = torch.zeros(len(counts), max(counts), dtype=torch.int32)
-    for table, own in zip(tables, ids[: sum(counts)].split(counts), strict=True):
-        table[: len(own)] = own
-    slots = torch.cat([_slots(table, tokens) for table, (tokens, _) in zip(tables, size.requests, strict=True)])
-    shape = (2, len(slots), size.kv_heads, size.head_dim)
-    keys, values = torch.randn(shape, generator=generator).to(torch.bfloat16).to(device)
-    write(cache, slots.to(device), keys, values)
-    starts = torch.tensor([0, *(rows for _, rows in size.requests)]).cumsum(0).to(torch.int32)
-    query = torch.randn(int(starts[-1]), size.heads, size.head_dim, generator=generator).to(torch.bfloat16)
-    lengths = torch.tensor([tokens for tokens, _ in size.requests], dtype=torch.int32)
-    meant = [_decoded(cache, own.to(device)) for own in slots.split(lengths.tolist())]
-    parts = [list(part) for part in zip(*meant, strict=True)]
-    tables, lengths, starts = (x.to(device) for x in (tables, lengths, starts))
-    scale = float(np.float32(size.head_dim**-0.5))
-    return Sample(query.to(device), cache, tables, lengths, starts, parts[0], parts[1], parts[2], scale)
-
-
-def _slots(table: torch.Tensor, tokens: int) -> torch.Tensor:
-    position = torch.arange(tokens)
-    return table.long()[position // BLOCK_SIZE] * BLOCK_SIZE + position % BLOCK_SIZE
-
-
-def _decoded(cache: PagedKVCache, slots: torch.Tensor) -> tuple[Float, Float, Float]:
-    """Keys, values and the scales of values of some slots."""
-    both = cache.codes(slots)
-    if cache.format == "e4m3":
-        both = both[0].view(torch.float8_e4m3fn), both[1].view(torch.float8_e4m3fn)
-    keys, values = (codes.double() for codes in both)
-    scales = torch.ones(keys.shape[:2])
-    if FORMATS[cache.format].scheme is not None:
-        key_scales, scales = cache.scales(slots)
-        keys, values = keys * key_scales.double()[..., None], values * scales.double()[..., None]
-    return keys.cpu().numpy(), values.cpu().numpy(), scales.double().cpu().numpy()
-
-
-def codes(device: torch.device, size: Size, format: str) -> bool:
-    """Rows of all magnitudes, quantized by the kernel and by the reference."""
-    generator = torch.Generator().manual_seed(7)
-    rows = torch.randn(size.rows, size.kv_heads, size.head_dim, generator=generator)
-    rows = (rows * torch.exp2(torch.randint(-20, 20, (size.rows, 1, 1), generator=generator))).to(torch.bfloat16)
-    cache = PagedKVCache.empty(
-        -(-size.rows // BLOCK_SIZE), BLOCK_SIZE, size.kv_heads, size.head_dim, format=format, device=device
-    )
-    slots = torch.randperm(cache.num_slots, generator=generator)[: size.rows].to(device)
-    write(cache, slots, rows.to(device), -rows.to(device))
-    wanted = encode(rows.float().numpy(), cache.scheme)
-    found, scales = cache.codes(slots)[0], cache.scales(slots)[0]
-    same = np.array_equal(found.cpu().numpy(), wanted.codes)
-    return same and np.array_equal(scales.cpu().numpy(), wanted.scales.scale[..., 0])
-
-
-def prefilled(sample: Sample) -> bool:
+def prefilled(sample: Sample, dressed: bool = False) -> bool:
     """All rows of the mixed batch."""
+    options = sample.dressed if dressed else PLAIN
     said = arithmetic(sample.query.dtype, sample.cache.head_dim, dynamic=sample.cache.dynamic)
-    output, _ = _prefill(sample)
-    return all(sample.certified(said, row, head, output[row, head]) for row, head in _some(output))
+    output, lse = _prefill(sample, options)
+
+    def fine(row: int, head: int) -> bool:
+        request, end = sample.request_of(row)
+        bounds = allowed(*sample.row(row, head, request, _seen(end, options), options), said)
+        return bounds.holds(*_numbers(output, lse, row, head))
+
+    return all(fine(row, head) for row, head in _some(output, 120))
 
 
-def decoded(sample: Sample) -> bool:
+def decoded(sample: Sample, dressed: bool = False) -> bool:
     """The last row of every request."""
+    options = sample.dressed if dressed else PLAIN
     said = decode_arithmetic(sample.query.dtype, sample.cache, sample.query.shape[1])
     last = (sample.starts[1:] - 1).long()
-    output, _ = decode(sample.query[last], sample.cache, sample.tables, sample.lengths, scale=sample.scale)
-    return all(
-        sample.certified(said, int(last[request]), head, output[request, head]) for request, head in _some(output)
-    )
+    output, lse = _decode(sample, options)
+
+    def fine(request: int, head: int) -> bool:
+        seen = _seen(int(sample.lengths[request]), options)
+        bounds = allowed(*sample.row(int(last[request]), head, request, seen, options), said)
+        return bounds.holds(*_numbers(output, lse, request, head))
+
+    return all(fine(request, head) for request, head in _some(output))
 
 
-def _some(output: torch.Tensor, most: int = 160) -> list[tuple[int, int]]:
-    """Rows and heads, all of them or a sample that spreads over both."""
+def _seen(end: int, options: Options) -> range:
+    return range(0 if options.window is None else max(0, end - options.window), end)
+
+
+def _numbers(output: torch.Tensor, lse: torch.Tensor, row: int, head: int) -> tuple[np.ndarray, float]:
+    return output[row, head].double().cpu().numpy(), float(lse[row, head])
+
+
+def _some(output: torch.Tensor, most: int = 40) -> list[tuple[int, int]]:
+    """Rows and heads, all of them or a sample that spreads over both: a row of 4,000 keys takes a tenth of a second."""
     rows, heads = output.shape[:2]
     every = [(row, head) for row in range(rows) for head in range(heads)]
     step = max(1, len(every) // most) | 1
     return every[::step]
 
 
-def _prefill(sample: Sample) -> tuple[torch.Tensor, torch.Tensor]:
-    return prefill(sample.query, sample.cache, sample.tables, sample.lengths, sample.starts, scale=sample.scale)
+def _prefill(sample: Sample, options: Options = PLAIN) -> tuple[torch.Tensor, torch.Tensor]:
+    return prefill(
+        sample.query,
+        sample.cache,
+        sample.tables,
+        sample.lengths,
+        sample.starts,
+        scale=sample.scale,
+        window=options.window,
+        softcap=options.softcap,
+        sinks=options.sinks,
+    )
+
+
+def _decode(sample: Sample, options: Options = PLAIN) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of the last row of every request."""
+    return decode(
+        sample.query[(sample.starts[1:] - 1).long()],
+        sample.cache,
+        sample.tables,
+        sample.lengths,
+        scale=sample.scale,
+        window=options.window,
+        softcap=options.softcap,
+        sinks=options.sinks,
+    )
 
 
 def chunked(sample: Sample) -> bool:
     """Every request by itself, its rows in two chunks."""
-    whole, _ = _prefill(sample)
+    whole, log = _prefill(sample)
     same = True
     for request, tokens in enumerate(sample.lengths.tolist()):
         first, end = sample.starts[request : request + 2].tolist()
@@ -196,48 +145,71 @@ def chunked(sample: Sample) -> bool:
                 lengths=torch.tensor([tokens - (end - stop)], dtype=torch.int32, device=sample.query.device),
                 starts=torch.tensor([0, stop - start], dtype=torch.int32, device=sample.query.device),
             )
-            same &= bool(torch.equal(_prefill(part)[0], whole[start:stop]))
+            output, lse = _prefill(part)
+            same &= bool(torch.equal(output, whole[start:stop]) and torch.equal(lse, log[start:stop]))
     return same
 
 
 def alone(sample: Sample) -> bool:
     """Each decode in a batch of its own, under a wider table."""
-    last = (sample.starts[1:] - 1).long()
-    whole, _ = decode(sample.query[last], sample.cache, sample.tables, sample.lengths, scale=sample.scale)
+    whole, log = _decode(sample)
     wide = torch.nn.functional.pad(sample.tables, (0, 64))
-    return all(
-        torch.equal(
-            decode(
-                sample.query[last][r : r + 1],
-                sample.cache,
-                wide[r : r + 1],
-                sample.lengths[r : r + 1],
-                scale=sample.scale,
-            )[0],
-            whole[r : r + 1],
-        )
-        for r in range(len(last))
+    same = True
+    for request in range(len(whole)):
+        own = slice(request, request + 1)
+        last = (sample.starts[request + 1 : request + 2] - 1).long()
+        output, lse = decode(sample.query[last], sample.cache, wide[own], sample.lengths[own], scale=sample.scale)
+        same &= bool(torch.equal(output, whole[own]) and torch.equal(lse, log[own]))
+    return same
+
+
+def cascaded(sample: Sample, decoding: bool = False) -> bool:
+    """Requests behind a prefix that they share: one row each by decode, with softcap and sinks, or two by prefill."""
+    shared, per_request = sample.shared, 1 if decoding else 2
+    options = replace(sample.dressed, window=None) if decoding else PLAIN
+    long = [r for r, tokens in enumerate(sample.lengths.tolist()) if tokens >= shared + per_request]
+    tables, lengths = sample.tables[long].clone(), sample.lengths[long]
+    tables[:, : shared // BLOCK_SIZE] = sample.tables[0, : shared // BLOCK_SIZE]
+    starts = torch.arange(len(long) + 1, dtype=torch.int32, device=tables.device) * per_request
+    query = sample.query[: per_request * len(long)]
+    output, lse = cascade(
+        query,
+        sample.cache,
+        tables[0, : shared // BLOCK_SIZE],
+        shared,
+        tables,
+        lengths,
+        starts,
+        scale=sample.scale,
+        softcap=options.softcap,
+        sinks=options.sinks,
+        decoding=decoding,
     )
 
+    def fine(row: int, head: int) -> bool:
+        request = long[row // per_request]
+        end = int(sample.lengths[request]) - per_request + row % per_request + 1
+        bounds = _cascade_bounds(sample, row, head, request, end, options, decoding)
+        return bounds.holds(*_numbers(output, lse, row, head))
 
-def cascaded(sample: Sample) -> bool:
-    """A prefix that two requests share: as close to the exact merge of exact parts as bf16 can be told apart."""
-    shared = BLOCK_SIZE
-    tables = sample.tables.clone()
-    tables[:, 0] = tables[0, 0]
-    own = torch.arange(len(tables), device=tables.device)
-    rows = torch.ones(len(tables), dtype=torch.int32, device=tables.device)
-    starts = torch.cat([rows.new_zeros(1), rows.cumsum(0).to(torch.int32)])
-    query = sample.query[own]
-    lengths = torch.maximum(sample.lengths, rows * (shared + 1))
-    found, lse = cascade(query, sample.cache, tables[0], shared, tables, lengths, starts, scale=sample.scale)
-    wanted, log = prefill(query, sample.cache, tables, lengths, starts, scale=sample.scale)
-    close = torch.allclose(found.float(), wanted.float(), rtol=2.0**-6, atol=2.0**-6)
-    return bool(close and torch.allclose(lse, log, rtol=2.0**-18, atol=2.0**-18))
+    return all(fine(row, head) for row, head in _some(output))
 
 
-def merged(sample: Sample) -> bool:
-    """The identity, and two halves against the reference's merge."""
+def _cascade_bounds(
+    sample: Sample, row: int, head: int, request: int, end: int, options: Options, decoding: bool
+) -> Allowed:
+    """The merge of the prefix, which is that of request 0 and has no sinks, and of what follows it."""
+    dtype, cache_ = sample.query.dtype, sample.cache
+    said = arithmetic(dtype, cache_.head_dim, dynamic=cache_.dynamic)
+    kept = said.output if decoding else "fp32"
+    before = sample.row(row, head, 0, range(sample.shared), replace(options, sinks=None))
+    behind = sample.row(row, head, request, range(sample.shared, end), options, first=0 if decoding else None)
+    own = decode_arithmetic(dtype, cache_, sample.query.shape[1]) if decoding else said
+    return merged(allowed(*before, said, kept), allowed(*behind, own, kept), said.output)
+
+
+def joined(sample: Sample) -> bool:
+    """The identity, and two states against the reference's merge."""
     output, lse = _prefill(sample)
     nothing, none = torch.full_like(output, torch.nan), torch.full_like(lse, -torch.inf)
     same = torch.equal(merge(output, lse, nothing, none)[0], output)
@@ -249,13 +221,3 @@ def merged(sample: Sample) -> bool:
     exact = merge_states(*states).output
     unit = 2.0**-8 * (np.abs(states[0].output) + np.abs(states[1].output)) + 2.0**-30
     return bool(same and (np.abs(flipped[0].double().cpu().numpy() - exact) <= unit).all())
-
-
-def copied(sample: Sample) -> bool:
-    """Two blocks, with their scales."""
-    used = set(sample.tables.flatten().tolist())
-    targets = [block for block in range(sample.cache.num_blocks) if block not in used][:2]
-    pairs = torch.tensor([[int(sample.tables[0, 0]), targets[0]], [int(sample.tables[1, 0]), targets[1]]])
-    copy_blocks(sample.cache, pairs.to(sample.query.device))
-    parts = [sample.cache.keys, sample.cache.values, sample.cache.key_scales, sample.cache.value_scales]
-    return all(torch.equal(x[pairs[:, 0]], x[pairs[:, 1]]) for x in parts if x is not None)

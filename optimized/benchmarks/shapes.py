@@ -1,4 +1,4 @@
-"""The standard shapes: blocks of 16 tokens, batches of decodes, chunks of prefill, and both mixed."""
+"""The standard shapes: decodes, chunks of prefill, shared prefixes, blocks copied, rows written; 16 tokens a block."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 BLOCK_SIZE = 16
 FORMATS = ("bf16", "e4m3", "int8", "int4")
+ATTENTION = ("decode", "prefill", "cascade")
+"""The operations with queries; the others, `copy` and `write`, only move bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +29,64 @@ OTHERS = (Heads(64, 8, 128), Heads(32, 4, 128), Heads(8, 1, 128), Heads(64, 8, 6
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Requests `(tokens, rows)` of one batch over a cache of one `format`; `operation` is `decode` or `prefill`."""
+    """Requests `(tokens, rows)` of one batch over a cache of one `format`.
+
+    In `decode`, `prefill` and `cascade` the rows are queries, and the first `shared` tokens of all requests are the
+    same; in `write` they are stored; in `copy` a request is a block to be copied, and has none.
+    """
 
     operation: str
     name: str
     requests: tuple[tuple[int, int], ...]
     heads: Heads = STANDARD
     format: str = "bf16"
+    shared: int = 0
+
+    @property
+    def attends(self) -> bool:
+        """Whether there are queries."""
+        return self.operation in ATTENTION
 
     @property
     def rows(self) -> int:
-        """Query rows."""
+        """Rows of queries, or rows written."""
         return sum(rows for _, rows in self.requests)
 
     @property
     def tokens(self) -> int:
-        """Tokens in the cache."""
-        return sum(tokens for tokens, _ in self.requests)
+        """Tokens in the cache, a shared one counted once."""
+        return self.shared + sum(tokens - self.shared for tokens, _ in self.requests)
 
     @property
     def pairs(self) -> int:
         """Query rows times the keys that each sees, causally."""
-        return sum(rows * tokens - rows * (rows - 1) // 2 for tokens, rows in self.requests)
+        seen = sum(rows * tokens - rows * (rows - 1) // 2 for tokens, rows in self.requests)
+        return seen if self.attends else 0
 
     @property
     def flops(self) -> int:
         """Multiplications and additions of both matrix products."""
         return 4 * self.pairs * self.heads.query * self.heads.dim
+
+
+_SECONDS = {
+    ("8x32768", "bf16"): 275e-6,
+    ("8x32768", "e4m3"): 160e-6,
+    ("1x32768", "e4m3"): 27e-6,
+    ("8x32768", "int8"): 160e-6,
+    ("8x32768", "int4"): 110e-6,
+    **{("1x1024", format): 10e-6 for format in FORMATS},
+}
+_COPIED = 3.9e12
+
+
+def goal(shape: Shape, least_bytes: int) -> float | None:
+    """The seconds that were aimed at on an H200, of decodes with the standard heads and of copies of many blocks."""
+    if shape.operation == "copy" and len(shape.requests) == MANY:
+        return least_bytes / _COPIED
+    if shape.operation == "decode" and shape.heads == STANDARD:
+        return _SECONDS.get((shape.name, shape.format))
+    return None
 
 
 def decodes() -> Iterator[Shape]:
@@ -67,6 +100,25 @@ def decodes() -> Iterator[Shape]:
             yield Shape("decode", "8x32768", ((32768, 1),) * 8, heads, format)
 
 
+MANY = 4096
+"""Blocks of a copy that is limited by bandwidth."""
+
+
+def moves() -> Iterator[Shape]:
+    """Blocks copied, many or as many as a step forks; rows written by a chunk of prefill and by a step of decodes."""
+    for format in FORMATS:
+        for blocks in (MANY, 64):
+            yield Shape("copy", f"{blocks} blocks", ((BLOCK_SIZE, 0),) * blocks, format=format)
+        yield Shape("write", "8192 tokens of a prompt", ((8192, 8192),), format=format)
+        yield Shape("write", "256 tokens of 256 requests", ((1, 1),) * 256, format=format)
+
+
+def cascades() -> Iterator[Shape]:
+    """Decodes behind a prefix that all of them share."""
+    for format in FORMATS:
+        yield Shape("cascade", "64x512 after 16384", ((16384 + 512, 1),) * 64, format=format, shared=16384)
+
+
 def prefills() -> Iterator[Shape]:
     """A prompt, a chunk with history, and chunks among decodes."""
     batches = {
@@ -77,3 +129,9 @@ def prefills() -> Iterator[Shape]:
     for format in FORMATS:
         for name, requests in batches.items():
             yield Shape("prefill", name, requests, format=format)
+
+
+def standard() -> Iterator[Shape]:
+    """All of them, in order of interest."""
+    for shapes in (decodes, moves, cascades, prefills):
+        yield from shapes()

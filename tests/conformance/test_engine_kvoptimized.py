@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -13,15 +15,22 @@ pytest.importorskip("triton")
 import torch
 
 from kvconformance.adapters import load
+from kvconformance.attention.driver import AttentionDriver
 from kvconformance.check import check_here
+from kvconformance.checker import Checker
 from kvconformance.claims import claimed
-from kvconformance.engines.kvoptimized import quantizer
+from kvconformance.engines.kvoptimized import attention, quantizer
+from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer
+from kvconformance.history import Attend
 from kvconformance.report import Report, Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
 from kvoptimized.cache import PagedKVCache
-from kvspec.vocabulary import Surface
+from kvspec import rules
+from kvspec.rules import Rule
+from kvspec.violation import Violation
+from kvspec.vocabulary import Surface, World
 
 
 @cache
@@ -78,3 +87,45 @@ def test_a_wrong_kernel_is_found(monkeypatch: pytest.MonkeyPatch, name: str, wro
     broken = report.with_verdict(Verdict.BROKEN)
     assert broken
     assert all(line.rule.id.startswith(rule) for line in broken)
+
+
+def attended(*operations: Attend, block_size: int) -> Counter[Rule]:
+    """How often one history of the attention kernels meets each rule, none of which it breaks."""
+    kernels = AttentionDriver(KernelAttention, Checker(World(40, block_size), KernelAttention.capabilities))
+    kernels.run(operations)
+    return kernels.tally.exercised
+
+
+@pytest.mark.parametrize("block_size", KernelAttention.capabilities.block_sizes)
+@pytest.mark.parametrize("splits", KernelAttention.capabilities.splits)
+def test_a_certified_batch_over_blocks_of_every_size(block_size: int, splits: int) -> None:
+    lengths = ((min(130, 9 * block_size + 1), 1), (block_size, min(3, block_size)))
+    operation = Attend(lengths, heads=(6, 2, 16), dtype="bf16", layout="head-major", order=1, splits=splits)
+    assert attended(operation, block_size=block_size)[rules.DECLARED_TOLERANCE]
+
+
+@pytest.mark.parametrize("splits", [1, 2])
+def test_a_certified_batch_with_wide_heads_and_all_options(splits: int) -> None:
+    options: dict[str, Any] = {"window": 70, "softcap": 5.0, "sinks": True, "splits": splits}
+    operation = Attend(((90, 2), (17, 1)), heads=(8, 1, 128), dtype="fp16", **options)
+    assert attended(operation, block_size=16)[rules.EXACT_MASK]
+
+
+@pytest.mark.parametrize("splits", [1, 2])
+def test_blocks_far_away_are_reached_by_ids_and_by_strides(splits: int) -> None:
+    met = attended(*[Attend(((70, 1),), "far", seed=seed, splits=splits) for seed in (0, 1)], block_size=16)
+    assert met[rules.ADDRESS_RANGE] == 4
+
+
+def test_an_offset_in_32_bits_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest_prefill = attention.prefill
+
+    def wrapped(query: torch.Tensor, cache_: PagedKVCache, tables: torch.Tensor, *plan: Any, **options: Any) -> Any:
+        block = cache_.strides[0]
+        near = ((tables.long() * block) % (1 << 32) // block).to(torch.int32)
+        return honest_prefill(query, cache_, near, *plan, **options)
+
+    monkeypatch.setattr(attention, "prefill", wrapped)
+    with pytest.raises(Violation) as broken:
+        attended(Attend(((5, 1),), "far"), block_size=4)
+    assert broken.value.rule is rules.ADDRESS_RANGE

@@ -137,14 +137,17 @@ def again(driver: AttentionDriver, problem: Problem, operation: Attend) -> None:
 
 
 def far(driver: AttentionDriver, problem: Problem, operation: Attend) -> None:
-    """Blocks beyond 2**32 elements: right, or refused."""
+    """Blocks beyond 2**32 elements, by huge ids and by a huge stride: right, or refused."""
     placement = driver.placement(operation)
     problem = replace(problem, layout=TOKEN_MAJOR)
     driver.certify(problem, placement)
-    if not driver.capabilities.in_place:
-        return
+    for kind in ("dense", "stride") if driver.capabilities.in_place else ():
+        _far(driver, problem, replace(placement, far=kind))
+
+
+def _far(driver: AttentionDriver, problem: Problem, placement: Placement) -> None:
     try:
-        call = place(problem, replace(placement, far=("dense", "stride")[operation.seed % 2]))
+        call = place(problem, placement)
     except (OSError, ValueError, OverflowError):
         return  # this machine has no such address space
     driver.tally.met(rules.ADDRESS_RANGE)

@@ -1,4 +1,9 @@
-"""The Triton kernels as an attention engine: a context by chunked prefill, one in parts by split-KV decode."""
+"""The Triton kernels as an attention engine: a context by chunked prefill, one in parts by split-KV decode.
+
+Caches are plain. The surface gives keys and values as numbers and judges an output by them; it has no word for how far
+a quantized cache is from them, so quantized attention is judged where its codes are known (`optimized/benchmarks`).
+One declaration serves both kernels, so decode runs with the tile of prefill.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +35,9 @@ from kvreference.tolerance.declaration import Declaration
 from kvspec.vocabulary import World
 
 DTYPES = MappingProxyType({"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16})
-WIDEST = 64
+WIDEST = 128
 TILE = arithmetic(torch.bfloat16, WIDEST).kv_tile
-"""Keys between two updates of the running maximum, in both kernels."""
+"""Keys between two updates of the running maximum, in both kernels and for all of these head dims."""
 
 
 def declared(dtype: str) -> Declaration:
@@ -46,11 +51,12 @@ class KernelAttention:
     """Attention by the kernels on arrays that stay where they are."""
 
     capabilities: ClassVar[AttentionCapabilities] = AttentionCapabilities(
-        block_sizes=(1, 2, 3, 4, 16),
+        block_sizes=(1, 2, 3, 4, 5, 8, 16, 32, 64),
         arithmetic=MappingProxyType({dtype: declared(dtype) for dtype in DTYPES}),
         layouts=(TOKEN_MAJOR, HEAD_MAJOR),
-        head_dims=(8, 16, WIDEST),
-        splits=(1, 2),
+        heads=((1, 1), (2, 1), (2, 2), (4, 2), (6, 2), (8, 1)),
+        head_dims=(8, 16, 64) * 3 + (WIDEST,),  # interpreted, wide heads take time: one in ten
+        splits=(1, 2, 3),
         windows=True,
         softcaps=True,
         sinks=True,

@@ -103,7 +103,7 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     tally.met(rules.NO_DANGLING_REFERENCE)
     for id, times in Counter(free_set).items():
-        if 0 <= id < len(state.blocks) and state.blocks[id].fence:
+        if state.blocks[id].fence:
             pending = ", ".join(str(transfer) for transfer in sorted(state.blocks[id].fence))
             tally.broken(
                 rules.IN_FLIGHT_FENCE,
@@ -115,7 +115,7 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
             tally.broken(rules.COUNT_EQUALS_HOLDERS, f"block {id} is in the free set {times} times", "once", block=id)
         if id in state.capabilities.reserved_blocks:
             tally.broken(rules.RESERVED_BLOCK, f"the reserved block {id} is in the free set", "never", block=id)
-        if 0 <= id < len(state.blocks) and state.blocks[id].ref:
+        if state.blocks[id].ref:
             owners = [live.request.id for live in state.requests.values() if id in live.table]
             tally.broken(
                 rules.NO_DANGLING_REFERENCE,

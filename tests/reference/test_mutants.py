@@ -9,10 +9,15 @@ import pytest
 
 import kvreference.pool
 import kvreference.scheduler
+from kvconformance import history as h
+from kvconformance.checker import Checker
+from kvconformance.stepper import StepperDriver
 from kvreference.blocks import Blocks, OutOfBlocks
 from kvreference.pool import ReferencePool
 from kvreference.prefix_cache import PrefixCache
 from kvreference.scheduler import ReferenceStepper
+from kvspec import Tally, rules
+from kvspec import events as ev
 from kvspec.plans import Preempted, SwappedIn, SwappedOut
 from kvspec.vocabulary import NO_PARTS, BlockId, TokenId, TransferId, World
 from tests.reference.test_pool import cached, request
@@ -360,3 +365,12 @@ def test_a_victim_goes_to_the_front_of_the_queue_and_only_the_priority_policy_so
         engine.add(request("B", 1))
         engine.enqueue(engine.waiting.pop(), front=True)
         assert [task.request.id for task in engine.waiting] == order
+
+
+def test_a_request_waits_until_its_blocks_are_back_from_the_host() -> None:
+    operations = (h.Add((0,), 3), h.Add((0, 0, 0), 3), *[h.Step()] * 3, h.Transfer(), *[h.Step()] * 2)
+    history = h.History(5, 2, operations, token_budget=9, max_running=3, preemption="swap")
+    checker = Checker(history.world(), ReferenceStepper.capabilities, Tally())
+    StepperDriver(ReferenceStepper, checker).run(history.operations)
+    assert checker.tally.exercised[rules.IN_FLIGHT_FENCE]
+    assert any(isinstance(event, ev.SwapIn) for event in checker.events)

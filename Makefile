@@ -90,7 +90,7 @@ engines-table: venv $(patsubst %,.venv-%/.engine,$(filter $(APART),$(TABLE)))
 	  $$bin/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
 	$(BIN)/python -m kvconformance.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
 
-## make explore     the large scopes of the explorer: millions of states, minutes, up to a gigabyte
+## make explore     the large scopes of the explorer: millions of states, minutes, a gigabyte or two
 explore: $(VENV)/.base
 	$(BIN)/kvspec explore --large $(ARGS)
 

@@ -45,7 +45,7 @@ def explore(
     A scope is a world (blocks, block size, budget), two to four requests, and the events that may happen to them. The
     explorer goes through every state that the transition allows, up to the names of blocks, checks all invariants in
     each, and looks for dead ends and for runs that cannot finish; what is broken is told with the shortest history.
-    The everyday scopes take less than a minute on two cores, the large ones minutes and up to a gigabyte.
+    The everyday scopes take less than a minute on two cores, the large ones minutes and a gigabyte or two.
 
     Exit status: 0 all complete and nothing broken (or all faults noticed), 1 otherwise, 2 usage.
     """

@@ -12,9 +12,11 @@ from kvconformance.checker import POOL_RAISES, Checker, Guarded, Observer
 from kvconformance.stepper import name, pick
 from kvconformance.surfaces import Factory
 from kvspec import events as ev
-from kvspec.plans import Admission, Extension, Rejected
-from kvspec.state import Live
-from kvspec.vocabulary import Capabilities, KeyParts, Phase, Request, RequestId, StepId, TokenId, World
+from kvspec.hits import check_hit_block
+from kvspec.plans import Admission, Extension, Hit, Rejected
+from kvspec.state import Live, State
+from kvspec.violation import Tally, Violation
+from kvspec.vocabulary import BlockId, Capabilities, KeyParts, Phase, Request, RequestId, StepId, TokenId, World
 
 UNLIMITED = 1 << 30
 
@@ -86,15 +88,35 @@ class PoolDriver:
             self.commit_one(id)
 
     def refused(self, request: Request, chunk: int) -> None:
-        """The pool is too full for a new request, which goes away."""
-        hit = self.engine.lookup(request) if hasattr(self.engine, "lookup") else None
-        known = hit.tokens if hit else 0
-        blocks = tuple(hit.blocks) if hit else ()
-        need = self.checker.state.world.blocks_for(known + min(chunk, len(request.prompt) - known)) - len(blocks)
-        self.checker.feed(ev.Refuse(request.id, need, blocks))
+        """The pool is too full for a new request, which goes away.
+
+        Where the pool does not say what it found, it may have found what takes most: that is what must not fit.
+        """
+        state = self.checker.state
+        refusals = []
+        for hit in self.hits(request):
+            end = hit.tokens + min(chunk, len(request.prompt) - hit.tokens)
+            need = state.world.blocks_for(end) - len(hit.blocks)
+            taken = need + sum(block in state.evictable for block in hit.blocks)
+            refusals.append((taken, ev.Refuse(request.id, need, tuple(hit.blocks))))
+        self.checker.feed(max(refusals, key=lambda refusal: refusal[0])[1])
         self.observe()
         self.checker.feed(ev.Abort(request.id))
         self.checker.state.last = "refusal"
+
+    def hits(self, request: Request) -> list[Hit]:
+        """What the pool found for a request: what it says or, without `lookup`, every hit that would be right."""
+        if hasattr(self.engine, "lookup"):
+            return [self.call("looking up", self.engine.lookup, request) or Hit(0, ())]
+        state, found = self.checker.state, [Hit(0, ())]
+        longest = (len(request.prompt) - 1) // state.world.block_size if state.world.caching else 0
+        for index in range(longest):
+            serving = [id for id in map(BlockId, range(state.world.num_blocks)) if serves(state, request.id, index, id)]
+            if not serving:
+                break
+            idle = next((id for id in serving if id in state.evictable), serving[0])
+            found.append(Hit((index + 1) * state.world.block_size, (*found[-1].blocks, idle)))
+        return found
 
     def grow(self, operation: h.Grow) -> None:
         """Homes for the next tokens of a running request."""
@@ -242,6 +264,18 @@ class PoolDriver:
     def observe(self) -> None:
         """Ask the pool what it says of itself, and judge it."""
         self.checker.feed(self.call("describing itself", self.observer.observe))
+
+
+def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
+    """Whether a hit of this request on a block, as its block `index`, would be right."""
+    live, size = state.requests[id], state.world.block_size
+    if state.blocks[block].contexts != live.contexts[index * size : (index + 1) * size]:
+        return False
+    try:
+        check_hit_block(state, Tally(), live, index, block)
+    except Violation:
+        return False
+    return True
 
 
 _PERFORM: dict[type, Callable[[PoolDriver, Any], None]] = {

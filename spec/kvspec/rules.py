@@ -174,8 +174,8 @@ ONE_TOKEN_LEFT = _rule(
 )
 SHARED_BYTES_NEVER_CHANGE = _rule(
     "prefix/shared-bytes-never-change",
-    "Writes go only to blocks with one owner, at the positions the owner computes; copies move exactly the valid "
-    "extent.",
+    "Writes go only to blocks with one owner, at the positions the owner computes; copies move at least the "
+    "valid extent.",
     (POOL, STEPPER, GROUPS),
     implies=(CONTENT_MATCHES_KEY,),
     sources=("S6", "tt-xla #4190", "vLLM #417"),

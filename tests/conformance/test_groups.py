@@ -16,10 +16,12 @@ from kvconformance.groups.strategies import group_histories
 from kvconformance.history import Add, AnyOperation, Commit, Free, Grow, History
 from kvconformance.imposters import IMPOSTERS, group_hits, group_windows, surface_of
 from kvconformance.report import SurfaceResult, Verdict
-from kvconformance.search import Plan
+from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
+from kvconformance.trial import play
 from kvreference.groups import ReferenceGroups
 from kvspec import rules
+from kvspec.violation import Tally
 from kvspec.vocabulary import Capabilities, Surface
 
 NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) is Surface.GROUPS}
@@ -112,6 +114,35 @@ def test_a_history_says_all_that_is_needed_to_run_it_again(history: History) -> 
     assert again == history
     engine = load("reference")
     assert not replay(engine, Surface.GROUPS, again, Plan(), "reference").fault
+
+
+def test_a_drafter_two_tokens_behind_keeps_its_finding() -> None:
+    """Once known, the fault goes on to a read of a position that the request does not have."""
+    far = replace(ReferenceGroups.capabilities, layouts=("full:2 draft:2:2", "full:2 draft:3:2"))
+    blind = type("Blind", (NAMED["DraftKeyForgetsTheTokenBehind"],), {"capabilities": far})
+    engine = Engine("blind", "0", {Surface.GROUPS: blind})  # type: ignore[dict-item]
+    outcome = search(engine, Surface.GROUPS, Plan(300, 0, 300, 0.5), claimed(engine, Surface.GROUPS))
+    assert [found.rule for found in outcome.found] == [rules.DRAFT_GROUP_HIT]
+    history = History(30, 1, (Add((0,) * 9), Commit(), Free(), Add((0,) * 7)), options={"groups": "full:2 draft:3:2"})
+    known = Tally((rules.DRAFT_GROUP_HIT,))
+    assert play(blind, far, Surface.GROUPS, history, known).violation is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "said"),
+    [
+        ("admit", 3, "admit() answers int 3, not GroupAdmission"),
+        ("tables", None, "tables() answers None, not a sequence"),
+        ("tables", (None, None), "tables() answers None, not a sequence"),
+        ("free_blocks", 3, "free_blocks() answers int 3, not a sequence"),
+        ("ref_counts", None, "ref_counts() answers None, not a sequence"),
+    ],
+)
+def test_an_answer_of_another_shape_is_one_harness_fault_that_names_the_method(
+    method: str, answer: object, said: str
+) -> None:
+    result = judged(type("Shapeless", (ReferenceGroups,), {method: lambda *_: answer}), (LONG,), "full:2 window:2:3")
+    assert result.fault == said and not result.findings
 
 
 def test_the_command_judges_one_history() -> None:

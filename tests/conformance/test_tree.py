@@ -83,6 +83,26 @@ def test_another_kind_of_tree_lives() -> None:
     assert all(outcome.exercised[rule] for rule in claimed(engine, Surface.TREE))
 
 
+class MakesRoom(Paged):
+    """Evicts itself where an insertion finds too little room."""
+
+    def insert(self, tokens: Sequence[TokenId], parts: KeyParts) -> Inserted | None:
+        path = self.path(tokens, parts)
+        known = [page for page in path if page in self.pages]
+        lack = len(path) - len(known) - (self.room - len(self.pages))
+        if lack > 0:
+            self.lock(known)
+            self.evict(lack * self.size)
+            self.unlock(known)
+        return super().insert(tokens, parts)
+
+
+def test_a_tree_that_makes_room_itself_lives() -> None:
+    engine = as_engine(MakesRoom, "makes room")
+    outcome = search(engine, Surface.TREE, Plan(400, 1, 300), claimed(engine, Surface.TREE))
+    assert not outcome.found
+
+
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(NotAnAdapter, match="lacks nodes"):
         as_engine(type("Half", (), {name: thing for name, thing in vars(Paged).items() if name != "nodes"}))
@@ -133,6 +153,25 @@ def test_a_finding_says_which_page_has_which_locks(tree: type, operations: tuple
     assert not judged(PublishingTree, *operations).findings
 
 
+FULL = (Insert((0,) * 16), Match((0,) * 16), Lock(), Insert((1, 1)))
+
+
+def test_making_room_touches_no_lock_and_nothing_while_there_is_room() -> None:
+    class Drops(Paged):
+        """Empties itself before it inserts."""
+
+        def insert(self, tokens: Sequence[TokenId], parts: KeyParts) -> Inserted | None:
+            self.pages.clear()
+            return super().insert(tokens, parts)
+
+    (finding,) = judged(Drops, *FULL).findings
+    assert finding.rule is rules.SYMMETRIC_LOCKS
+    (finding,) = judged(Drops, Insert((0, 0)), Insert((1, 1))).findings
+    assert finding.rule is rules.CONSERVATION
+    assert "no longer in the tree" in finding.seen
+    assert not judged(MakesRoom, *FULL).findings
+
+
 def test_a_history_of_a_tree_survives_its_file() -> None:
     history = History(8, 2, (*SPLIT_UNDER_LOCK, Evict(4), Unlock()))
     assert History.from_json(history.to_json()) == history
@@ -147,3 +186,37 @@ def test_a_tree_that_raises_is_told_so() -> None:
 
     (finding,) = judged(Raises, Insert(SHORT), Evict()).findings
     assert "evicting raises KeyError" in finding.seen
+
+
+@pytest.mark.parametrize(
+    ("method", "doing"), [("available_size", "telling its room"), ("take_events", "telling what it published")]
+)
+def test_an_optional_method_that_raises_is_told_so_too(method: str, doing: str) -> None:
+    def raises(self: PublishingTree) -> None:
+        raise KeyError("no such size")
+
+    (finding,) = judged(type("Raises", (PublishingTree,), {method: raises}), Insert(SHORT)).findings
+    assert f"{doing} raises KeyError" in finding.seen
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "said"),
+    [
+        ("match", None, "match() answers None, not Found"),
+        ("insert", (), "insert() answers tuple (), not Inserted"),
+        ("evict", None, "evict() answers None, not a number"),
+        ("nodes", None, "nodes() answers None, not a sequence"),
+        ("evictable_size", None, "evictable_size() answers None, not a number"),
+        ("protected_size", "few", "protected_size() answers str 'few', not a number"),
+        ("available_size", None, "available_size() answers None, not a number"),
+        ("take_events", 3, "take_events() answers int 3, not a sequence"),
+    ],
+)
+def test_an_answer_of_another_shape_is_one_harness_fault_that_names_the_method(
+    method: str, answer: object, said: str
+) -> None:
+    shapeless = type("Shapeless", (PublishingTree,), {method: lambda *_: answer})
+    engine = Engine("shapeless", "0", {Surface.TREE: shapeless})
+    history = History(8, 2, (Insert(SHORT), Match(SHORT), Evict(2)))
+    result = replay(engine, Surface.TREE, history, Plan(), "tree")
+    assert result.fault == said and not result.findings

@@ -325,6 +325,20 @@ def test_a_known_fault_of_the_drafter_does_not_end_an_example() -> None:
     assert state.requests[B].computed == 4
 
 
+def test_a_known_fault_of_a_drafter_that_is_far_behind_does_not_either() -> None:
+    """The last slot of the hit needs a token that the request does not have."""
+    state = ran(world("full:2 draft:2:2"), request(A, *(0,) * 6), (1, 2, 3), (4, 5, 6))
+    hit = ev.Admit(request(B, *(0,) * 3), 2, 3, ids((1, 7), (4, 8)))
+    assert broken(state, hit) is rules.DRAFT_GROUP_HIT
+    tally = Tally((rules.DRAFT_GROUP_HIT,))
+    state = step(state, hit, tally)
+    assert [rule for rule, _ in broken_invariants(state)] == [rules.CONTENT_MATCHES_KEY]
+    before = tally.exercised[rules.DRAFT_GROUP_HIT]
+    assert step(state, ev.Compute(B, 1), tally).requests[B].computed == 3
+    assert tally.exercised[rules.DRAFT_GROUP_HIT] > before
+    assert broken(state, ev.Compute(B, 1)) is rules.DRAFT_GROUP_HIT
+
+
 @pytest.mark.parametrize(
     "event",
     [ev.Compute(B, 1), ev.Compute(A, 1), ev.Compute(A, 0), ev.Complete(A), ev.End(B)],

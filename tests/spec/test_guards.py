@@ -14,7 +14,7 @@ from kvspec import Request, State, Tally, initial, rules, step
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
 from kvspec.rules import Rule
-from kvspec.violation import HarnessFault
+from kvspec.violation import HarnessFault, Violation
 from kvspec.vocabulary import BlockId, Phase
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, request
 
@@ -141,6 +141,17 @@ def test_a_copy_of_the_valid_extent_and_no_more_is_enough() -> None:
     state = after(*fork, ev.Copy("B", 1, 1, 2, extent=1), ev.Compute("B", 3, 1, (0, 2)))
     assert state.blocks[2].contexts == state.requests["B"].contexts[2:4]
     breaks(rules.SHARED_BYTES_NEVER_CHANGE, *fork, ev.Copy("B", 1, 1, 2, extent=0))
+
+
+def test_a_copy_of_more_than_a_block_is_nonsense_and_of_more_than_is_valid_harmless() -> None:
+    fork = (*RUN_A, ev.Sample("A", 1), ev.Fork("A", request("B", 0, 1, 0), (0, 1)))
+    state = after(*fork, ev.Copy("B", 1, 1, 2, extent=2))
+    for extent in (-1, 0, 3, 2**53 - 1):
+        with pytest.raises(Violation) as caught:
+            step(state, ev.Copy("A", 1, 1, 3, extent=extent))
+        assert caught.value.rule is rules.SHARED_BYTES_NEVER_CHANGE
+        assert caught.value.seen == f"block 1 has 1 valid tokens, and {extent} are copied to block 3"
+        assert caught.value.expected == "at least the valid extent is copied, and at most the 2 tokens of a block"
 
 
 def test_nobody_samples_beyond_its_limit() -> None:

@@ -120,6 +120,67 @@ def test_only_what_does_not_fit_is_refused() -> None:
     assert broken(state, ev.Refuse(LONG, NO_PARTS, 2)) is FIT_AGREES_WITH_ALLOCATE
 
 
+def full() -> TreeState:
+    """LONG and OTHER, and SHORT once more under a salt: there is no room. SHORT without a salt is locked."""
+    return tree(insert(), insert(OTHER, 2), insert(SHORT, parts=SALTED), match(SHORT, 4), ev.Lock(FIRST))
+
+
+NEW = tokens(5, 5, 6, 6)
+SALTY = frozenset(tree().chain(SHORT, SALTED))
+
+
+def filled(left: frozenset[Content]) -> ev.Insert:
+    """NEW is inserted, and besides it only `left` remains."""
+    return ev.Insert(NEW, NO_PARTS, 0, left=pages(NEW) | left)
+
+
+@pytest.mark.parametrize("left", [pages(SHORT), pages(SHORT) | SALTY, pages(LONG)], ids=["all", "leaves", "two chains"])
+def test_an_insertion_without_room_may_evict_unlocked_leaves(left: frozenset[Content]) -> None:
+    state = full()
+    advance(state, match(OTHER, 4, SECOND), Tally())
+    advance(state, filled(left), Tally())
+    assert set(state.pages) == pages(NEW) | left
+    assert not state.found  # what the lookup found is no longer whole
+
+
+@pytest.mark.parametrize("left", [SALTY, SALTY | pages(LONG) - pages(LONG[:2])], ids=["with its end", "alone"])
+def test_a_locked_page_does_not_go_for_an_insertion(left: frozenset[Content]) -> None:
+    assert broken(full(), filled(left)) is SYMMETRIC_LOCKS
+
+
+def test_leaves_go_first_when_an_insertion_makes_room() -> None:
+    state = tree(insert(), insert(OTHER, 2), insert(SHORT, parts=SALTED))
+    assert broken(state, filled(SALTY | pages(LONG) - pages(SHORT))) is CONTIGUOUS_CHAIN
+
+
+def test_what_vanishes_while_there_is_room_was_not_evicted() -> None:
+    state = tree(insert())
+    advance(state, filled(frozenset()), Tally())
+    assert broken(state, shown(Node(NEW, 4, 0), evictable=4, protected=0)) is CONSERVATION
+
+
+def test_what_is_known_of_an_inserted_prefix_is_kept() -> None:
+    state, longer = full(), tokens(*LONG, 7, 7)
+    advance(state, ev.Insert(longer, NO_PARTS, 6, left=pages(longer) - pages(LONG) | SALTY), Tally())
+    assert pages(longer) <= set(state.pages)
+
+
+def test_places_of_what_was_evicted_for_an_insertion_are_free() -> None:
+    room = ev.Insert(SHORT, NO_PARTS, 0, (0, 1, 2, 3)), ev.Insert(NEW, NO_PARTS, 0, (4, 5, 6, 7))
+    state, last = tree(*room, insert(SHORT, parts=SALTED)), tokens(8, 8)
+    event = ev.Insert(last, NO_PARTS, 0, (6, 7), pages(SHORT, NEW[:2], last) | SALTY)
+    assert broken(state, replace(event, left=pages(SHORT, NEW, last) | SALTY)) is CONSERVATION
+    advance(state, event, Tally())
+
+
+def test_a_refusal_may_have_made_room_but_not_enough() -> None:
+    state = full()
+    advance(state, ev.Refuse(tokens(*NEW, 7, 7, 8, 8), NO_PARTS, 0, pages(SHORT) | SALTY), Tally())
+    assert set(state.pages) == pages(SHORT) | SALTY
+    assert broken(full(), ev.Refuse(NEW, NO_PARTS, 0, pages(SHORT) | SALTY)) is FIT_AGREES_WITH_ALLOCATE
+    assert broken(full(), ev.Refuse(NEW, NO_PARTS, 0, SALTY)) is SYMMETRIC_LOCKS
+
+
 # Locks.
 
 

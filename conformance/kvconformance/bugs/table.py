@@ -16,7 +16,6 @@ COLUMNS: Final = ("id", "project", "address", "rules", "cause", "imposters", "co
 class Why(Enum):
     """Why no imposter imitates a bug."""
 
-    NOT_CHECKED_YET = "rule not checked yet"
     NOT_KNOWN = "cause not known"
     OUTSIDE = "outside the surfaces"
     DRIFT = "drift, not a fault"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kvconformance import history as h
+from kvconformance.answers import several, shaped
 from kvconformance.checker import POOL_RAISES, Checker, Guarded
 from kvconformance.stepper import name
 from kvconformance.surfaces import Factory
@@ -59,11 +60,12 @@ class GroupsDriver:
             return
         self.requests += 1
         chunk = operation.chunk
-        admission: GroupAdmission | None = self.call(f"admitting {id}", self.engine.admit, request, chunk)
-        if admission is None:
+        answer = self.call(f"admitting {id}", self.engine.admit, request, chunk)
+        if answer is None:
             # How much of the prompt the engine found, and so how far a chunk would have reached, it does not say.
             self.feed(ev.Refuse(request, len(request.prompt)))
         else:
+            admission = shaped(answer, GroupAdmission, "admit")
             end = admission.hit + admission.count
             self.feed(ev.Admit(request, admission.hit, end, self.tables(id)))
             self.dispatch(id, admission.count)
@@ -145,16 +147,16 @@ class GroupsDriver:
     def tables(self, id: RequestId) -> Tables:
         """What the engine says that a request holds."""
         told = self.call(f"telling the tables of {id}", self.engine.tables, id)
-        return tuple(tuple(table) for table in told)
+        return tuple(several(table, "tables") for table in several(told, "tables"))
 
     def observe(self, *others: RequestId) -> None:
         """Ask the engine what it says of itself, and judge it."""
         ids = dict.fromkeys((*self.state.requests, *others))
         refs = getattr(self.engine, "ref_counts", None)
         observed = ev.Observe(
-            free=tuple(self.call("counting free blocks", self.engine.free_blocks)),
+            free=several(self.call("counting free blocks", self.engine.free_blocks), "free_blocks"),
             tables={id: self.tables(id) for id in ids},
-            refs=tuple(self.call("counting references", refs)) if refs else None,
+            refs=several(self.call("counting references", refs), "ref_counts") if refs else None,
         )
         self.feed(observed)
 

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kvconformance import history as h
+from kvconformance.answers import number, several, shaped
 from kvconformance.checker import TREE_RAISES, Checker, Guarded
 from kvconformance.surfaces import Factory
+from kvspec.mirror import Content
+from kvspec.published import Published
 from kvspec.tree import events as ev
 from kvspec.tree.shown import pages_of
 from kvspec.tree.state import HandleId, TreeState
 from kvspec.tree.transition import advance
-from kvspec.tree.vocabulary import Found, Inserted
+from kvspec.tree.vocabulary import Found, Inserted, Node
 from kvspec.vocabulary import TokenId
 
 EVERYTHING = 1 << 20
@@ -52,7 +55,7 @@ class TreeDriver:
     def match(self, operation: h.Match) -> None:
         """Look a prefix up, and remember what was found."""
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
-        found: Found = self.call("looking up", self.engine.match, tokens, parts)
+        found = shaped(self.call("looking up", self.engine.match, tokens, parts), Found, "match")
         self.lookups += 1
         handle = HandleId(self.lookups)
         self.handles[handle] = found.handle
@@ -60,14 +63,16 @@ class TreeDriver:
         self.observe()
 
     def insert(self, operation: h.Insert) -> None:
-        """Insert a prefix, or find no room."""
+        """Insert a prefix, or find no room; the tree may have made room itself."""
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
-        room = self.engine.available_size() if hasattr(self.engine, "available_size") else 0
-        inserted: Inserted | None = self.call("inserting", self.engine.insert, tokens, parts)
-        if inserted is None:
-            self.feed(ev.Refuse(tokens, parts, room))
+        room = self.available()
+        answer = self.call("inserting", self.engine.insert, tokens, parts)
+        left = self.left(self.nodes())
+        if answer is None:
+            self.feed(ev.Refuse(tokens, parts, room or 0, left))
         else:
-            self.feed(ev.Insert(tokens, parts, inserted.known, inserted.slots))
+            inserted = shaped(answer, Inserted, "insert")
+            self.feed(ev.Insert(tokens, parts, inserted.known, inserted.slots, left))
         self.observe()
 
     def lock(self, operation: h.Lock) -> None:
@@ -88,10 +93,8 @@ class TreeDriver:
 
     def evict(self, operation: h.Evict) -> None:
         """Make room."""
-        told = int(self.call("evicting", self.engine.evict, operation.count))
-        nodes = self.call("showing its nodes", self.engine.nodes)
-        left = frozenset(content for node in nodes for content in pages_of(self.state, node))
-        self.feed(ev.Evict(operation.count, told, left))
+        told = number(self.call("evicting", self.engine.evict, operation.count), "evict")
+        self.feed(ev.Evict(operation.count, told, self.left(self.nodes())))
         self.observe()
 
     def reset(self, operation: h.Reset) -> None:
@@ -104,17 +107,35 @@ class TreeDriver:
 
     def observe(self) -> None:
         """Ask the tree what it holds, and judge it."""
-        available = getattr(self.engine, "available_size", None)
-        published = getattr(self.engine, "take_events", None)
         self.feed(
             ev.Show(
-                tuple(self.call("showing its nodes", self.engine.nodes)),
-                int(self.call("describing itself", self.engine.evictable_size)),
-                int(self.call("describing itself", self.engine.protected_size)),
-                int(available()) if available else None,
-                tuple(published()) if published else None,
+                self.nodes(),
+                number(self.call("describing itself", self.engine.evictable_size), "evictable_size"),
+                number(self.call("describing itself", self.engine.protected_size), "protected_size"),
+                self.available(),
+                self.published(),
             )
         )
+
+    # What the tree says.
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Its nodes."""
+        return several(self.call("showing its nodes", self.engine.nodes), "nodes")
+
+    def left(self, nodes: Sequence[Node]) -> frozenset[Content]:
+        """The pages of these nodes."""
+        return frozenset(content for node in nodes for content in pages_of(self.state, node))
+
+    def available(self) -> int | None:
+        """The tokens for which it has room; None where it does not say."""
+        tell = getattr(self.engine, "available_size", None)
+        return number(self.call("telling its room", tell), "available_size") if tell else None
+
+    def published(self) -> tuple[Published, ...] | None:
+        """What it has published since it was asked last; None where it does not publish."""
+        tell = getattr(self.engine, "take_events", None)
+        return several(self.call("telling what it published", tell), "take_events") if tell else None
 
 
 def pick(candidates: Sequence[HandleId], which: int) -> HandleId | None:

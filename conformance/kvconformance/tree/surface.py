@@ -19,7 +19,11 @@ class Tree(Protocol):
         """The longest cached prefix, in whole pages. It is not locked."""
 
     def insert(self, tokens: Sequence[TokenId], parts: KeyParts) -> Inserted | None:
-        """Cache the whole pages of a prefix; what is known is kept. None if there is no room for what is new."""
+        """Cache the whole pages of a prefix; what is known is kept. None if there is no room for what is new.
+
+        Where there is too little room for what is new, it may evict as `evict` would: unlocked pages, leaves first,
+        none of those that are known of this prefix. What fits evicts nothing.
+        """
 
     def lock(self, handle: Any) -> None:
         """What `match` found stays until `unlock`."""

@@ -69,7 +69,7 @@ def read(state: State, tally: Tally, live: Live, number: int, slot: Slot) -> Non
     if id is None:
         seen = f"{who} reads entry {slot.index} of group {number}, where it holds nothing"
         tally.broken(draft or rules.EVERY_GROUP_HIT, seen, "what a query reads is held", request=who, group=number)
-    elif state.block(number, id).contexts[slot.offset] not in {live.contexts[slot.position], PENDING}:
+    elif not live.owns(slot.position, state.block(number, id).contexts[slot.offset]):
         seen = f"{who} reads block {id} slot {slot.offset} in group {number}, which holds another context"
         expected = f"that of its tokens up to position {slot.position}"
         tally.broken(draft or rules.CONTENT_MATCHES_KEY, seen, expected, request=who, group=number, block=id)

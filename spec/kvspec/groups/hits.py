@@ -61,10 +61,10 @@ def _wrong(state: State, live: Live, number: int, hit: int, table: Table) -> Wro
         if held is None:
             return Wrong(number, slot, id, f"names block {id}, which is no block of the group", filled=False)
         context = held.contexts[slot.offset]
+        if not live.owns(slot.position, context):
+            return Wrong(number, slot, id, f"finds {_told(state, context)} in block {id} slot {slot.offset}")
         if context == PENDING:
             continue
-        if slot.position >= len(live.contexts) or context != live.contexts[slot.position]:
-            return Wrong(number, slot, id, f"finds {_told(state, context)} in block {id} slot {slot.offset}")
         if state.capabilities.publishes == "computed" and state.in_flight(held.writers[slot.offset]):
             said = f"finds block {id}, which a step in flight still computes,"
             return Wrong(number, slot, id, said, unfinished=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kvspec import rules
 from kvspec.groups.needs import read_below
-from kvspec.groups.state import PENDING, Live, State
+from kvspec.groups.state import Live, State
 from kvspec.rules import Rule
 
 Broken = Iterator[tuple[Rule, str]]
@@ -48,5 +48,5 @@ def _broken_request(state: State, live: Live) -> Broken:
             held = table[slot.index] if slot.index < len(table) else None
             if held is None:
                 yield rules.EVERY_GROUP_HIT, f"{name} holds nothing for entry {slot.index} of group {number}"
-            elif state.block(number, held).contexts[slot.offset] not in {live.contexts[slot.position], PENDING}:
+            elif not live.owns(slot.position, state.block(number, held).contexts[slot.offset]):
                 yield rules.CONTENT_MATCHES_KEY, f"{name} does not hold its position {slot.position} in group {number}"

@@ -61,6 +61,10 @@ class Live:
             flights=dict(self.flights),
         )
 
+    def owns(self, position: int, context: int | None) -> bool:
+        """Whether a slot with this context may stand for `position`: its own, or one whose token is not told yet."""
+        return context == PENDING or (position < len(self.contexts) and context == self.contexts[position])
+
     @property
     def earliest(self) -> int:
         """The position of the earliest query that is in flight or still to come."""

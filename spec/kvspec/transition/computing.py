@@ -50,21 +50,22 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
 
 
 def copy(state: State, event: ev.Copy, tally: Tally) -> None:
-    """A table entry moves to a private block, with exactly the valid extent of the old one."""
+    """A table entry moves to a private block, with at least the valid extent of the old one."""
     live = live_of(state, event.request)
     require_entry(tally, live, event.index, event.source)
     require_arrived(state, tally, live, (event.source,))
     require_sound(state, tally, live, (event.source,))
     take(state, tally, event.target, live)
-    valid = min(live.computed - event.index * state.world.block_size, state.world.block_size)
+    size = state.world.block_size
+    valid = min(live.computed - event.index * size, size)
     copy_content(state, event.source, event.target, valid if event.extent is None else event.extent)
     live.table[event.index] = event.target
     tally.require(
-        event.extent is None or event.extent >= valid,
+        event.extent is None or valid <= event.extent <= size,
         rules.SHARED_BYTES_NEVER_CHANGE,
         lambda: (
-            f"{event.extent} of {valid} tokens are copied from block {event.source} to {event.target}",
-            "exactly the valid extent is copied",
+            f"block {event.source} has {valid} valid tokens, and {event.extent} are copied to block {event.target}",
+            f"at least the valid extent is copied, and at most the {size} tokens of a block",
         ),
         request=event.request,
         block=event.target,

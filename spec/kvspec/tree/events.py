@@ -24,21 +24,29 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """The whole pages of `tokens` are inserted: `known` tokens, says the engine, were there, the rest is at `slots`."""
+    """The whole pages of `tokens` are inserted: `known` tokens, says the engine, were there, the rest is at `slots`.
+
+    Only the pages `left` are in the tree after that (None: all that were, and the new ones).
+    """
 
     tokens: tuple[TokenId, ...]
     parts: KeyParts
     known: int
     slots: Slots | None = None
+    left: frozenset[Content] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An insertion does not fit: the pages that are not in the tree need more than the `available` free ones."""
+    """An insertion does not fit: the pages that are not in the tree need more than the `available` free tokens.
+
+    Only the pages `left` are in the tree after that (None: all that were).
+    """
 
     tokens: tuple[TokenId, ...]
     parts: KeyParts
     available: int
+    left: frozenset[Content] | None = None
 
 
 @dataclass(frozen=True, slots=True)

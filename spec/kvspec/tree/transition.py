@@ -1,6 +1,7 @@
 """The relation of a radix tree: one short function per event, in the order guards, effect.
 
-A lookup may find less than there is. Which leaves are evicted, and how many more than asked for, the engine chooses.
+A lookup may find less than there is. Which leaves are evicted, and how many more than asked for, the engine chooses;
+an insertion without room may evict too.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
         ),
     )
     new = chain[known:]
+    _make_room(state, len(new), event.left, set(chain), tally)
     slots = _cut(event.slots, len(new), state.size, tally)
     for content, places in zip(new, slots, strict=True):
         _require_free(state, content, places, tally)
@@ -66,11 +68,13 @@ def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
 
 def refuse(state: TreeState, event: ev.Refuse, tally: Tally) -> None:
     """Only what does not fit is refused."""
-    need = len(event.tokens) // state.size - state.known(event.tokens, event.parts)
+    pages = len(event.tokens) // state.size
+    evicted = _make_room(state, pages - state.known(event.tokens, event.parts), event.left, set(), tally)
+    need, free = pages - state.known(event.tokens, event.parts), event.available + evicted * state.size
     tally.require(
-        need * state.size > event.available,
+        need * state.size > free,
         rules.FIT_AGREES_WITH_ALLOCATE,
-        lambda: (f"{need} new pages are refused while {event.available} tokens are free", "what fits is given"),
+        lambda: (f"{need} new pages are refused while {free} tokens are free", "what fits is given"),
     )
 
 
@@ -126,6 +130,22 @@ def reset(state: TreeState, event: ev.Reset, tally: Tally) -> None:
 def forget(state: TreeState) -> None:
     """A prefix of which a page has left is no longer found."""
     state.found = {handle: path for handle, path in state.found.items() if path in state.pages}
+
+
+def _make_room(state: TreeState, need: int, left: frozenset[Content] | None, kept: set[Content], tally: Tally) -> int:
+    """Where `need` new pages do not fit, others may go as in an eviction, but none of `kept`; their number.
+
+    What goes while they fit was not evicted: it is missing when the tree shows its nodes.
+    """
+    if left is None or need <= state.world.num_blocks - len(state.pages):
+        return 0
+    gone = {content for content in state.pages if content not in left and content not in kept}
+    _require_unlocked(state, gone, tally)
+    _require_leaves_first(state, gone, left, tally)
+    for content in gone:
+        del state.pages[content]
+    forget(state)
+    return len(gone)
 
 
 def _require_unlocked(state: TreeState, gone: set[Content], tally: Tally) -> None:

@@ -1,0 +1,71 @@
+"""The surface Pool without its optional methods: what the harness does not know is not held against the pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kvconformance.history import Add, Commit, Free, History
+from kvconformance.trial import play
+from kvreference.pool import ReferencePool
+from kvspec import rules
+from kvspec.plans import Admission
+from kvspec.rules import Rule
+from kvspec.violation import Tally
+from kvspec.vocabulary import Request, Surface, World
+
+
+class Silent:
+    """The reference pool without `lookup`."""
+
+    capabilities = ReferencePool.capabilities
+
+    def __init__(self, world: World) -> None:
+        self.pool: Any = ReferencePool(world)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "lookup":
+            raise AttributeError(name)
+        return getattr(self.pool, name)
+
+
+class Shy(Silent):
+    """Keeps two blocks back, which it does not declare."""
+
+    def admit(self, request: Request, chunk: int) -> Admission | None:
+        return self.pool.admit(request, chunk) if self.pool.free_blocks() > 2 else None
+
+
+def broken(pool: type[Silent], *last: Add, blocks: int = 5, caching: bool = True, computed: bool = True) -> Rule | None:
+    """The rule that a pool breaks: three blocks are held, one of the others has cached (0), and block 0 is reserved."""
+    cached = (Add((0,)), Commit(), Free()) if computed else (Add((0,)), Free())
+    history = History(blocks, 1, (*cached, Add((1,)), Add((1,)), Add((1,)), *last), caching=caching)
+    trial = play(pool, pool.capabilities, Surface.POOL, history, Tally())  # type: ignore[arg-type]
+    return trial.violation.rule if trial.violation else None
+
+
+def test_a_refusal_is_right_if_some_hit_would_take_more_than_is_free() -> None:
+    assert broken(Silent, Add((0, 1), chunk=1)) is None
+    assert broken(Shy, Add((0, 1), chunk=1), blocks=6) is rules.FIT_AGREES_WITH_ALLOCATE
+
+
+@pytest.mark.parametrize(
+    ("last", "options"),
+    [
+        (Add((0, 1), chunk=1, salt="x"), {}),
+        (Add((1, 0), chunk=1), {}),
+        (Add((0,), chunk=1), {}),
+        (Add((0, 1), chunk=1), {"computed": False}),
+        (Add((0, 1), chunk=1), {"caching": False}),
+    ],
+    ids=["of another tenant", "held by others already", "leaves no token", "never computed", "nothing is cached"],
+)
+def test_a_hit_that_would_be_wrong_excuses_no_refusal(last: Add, options: dict[str, bool]) -> None:
+    class Late(Shy):
+        """Shy towards whoever comes last."""
+
+        def admit(self, request: Request, chunk: int) -> Admission | None:
+            return None if request.id == "E" else self.pool.admit(request, chunk)
+
+    assert broken(Late, last, **options) is rules.FIT_AGREES_WITH_ALLOCATE

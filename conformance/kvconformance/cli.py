@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -18,6 +18,7 @@ from kvconformance.adapters import BUILT_IN, load
 from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
+from kvconformance.output import require_writable, usage, write
 from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
@@ -27,7 +28,6 @@ from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
 from kvspec.vocabulary import Surface
 
-USAGE = 2
 DEFAULT_SECONDS = 45.0
 """Of searching; with shrinking and the keys of another process, a default check stays within a minute."""
 
@@ -50,12 +50,6 @@ def main() -> None:
     """Entry point of the console script."""
     sys.path.insert(0, str(Path.cwd()))
     app()
-
-
-def usage(text: str) -> NoReturn:
-    """One clear line, and exit status 2."""
-    errors.print(f"[red]kvspec:[/] {escape(text)}", soft_wrap=True)
-    raise typer.Exit(USAGE)
 
 
 def show_version(wanted: bool) -> None:
@@ -106,7 +100,7 @@ def check(
     plan = _plan(examples, seed, rule, patience)
     surfaces = [_surface(text) for text in surface] if surface else None
     given = _history(history, surfaces)
-    _require_writable(json)
+    require_writable(json)
     with _progress() as bar:
         watch = Watch(bar, engine)
         try:
@@ -127,7 +121,7 @@ def check(
             raise typer.Exit(3) from trouble
     _show(report)
     if json is not None:
-        _write(json, report.to_json())
+        write(json, report.to_json())
     raise typer.Exit(report.exit_status)
 
 
@@ -175,7 +169,7 @@ def imposters(
     chosen = [one.__name__ for one in suite.IMPOSTERS if name is None or name in f"{one.__name__} {one.bug}"]
     if not chosen:
         usage(f"no imposter is called {name!r}; `kvspec imposters` without --name lists them all")
-    _require_writable(json)
+    require_writable(json)
     with _progress() as bar:
         task = bar.add_task("imposters", total=len(chosen))
         kills = suite.run_all(
@@ -184,7 +178,7 @@ def imposters(
     wide.print(suite.kill_table(kills))
     console.print("\n" + suite.summary(kills, seed), soft_wrap=True)
     if json is not None:
-        _write(json, suite.to_json(kills))
+        write(json, suite.to_json(kills))
     raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
 
 
@@ -304,24 +298,6 @@ def _history(text: str | None, surfaces: list[Surface] | None) -> History | None
         return History.from_json(text)
     except ValueError as error:
         usage(str(error))
-
-
-def _require_writable(path: Path | None) -> None:
-    """Find out before the work, not after it, that the report cannot be written."""
-    if path is None:
-        return
-    try:
-        with path.open("ab"):
-            pass
-    except OSError as error:
-        usage(f"cannot write {path}: {error.strerror}; give --json a file in a folder that exists and is writable")
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        usage(f"cannot write {path}: {error.strerror}")
 
 
 def _rule_data(rule: Rule) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kvconformance.output import require_writable, usage, write
 from kvspec.explorer import SCOPES, Result, Scope, find
 from kvspec.explorer import explore as run
 from kvspec.explorer.faults import FAULTS
@@ -52,7 +53,7 @@ def explore(
     if faults:
         raise typer.Exit(0 if _show_faults(scope) else 1)
     wanted = _scopes(scope, large)
-    _require_writable(json)
+    require_writable(json)
     results = []
     for result in run(wanted, jobs, limit, progress):
         results.append(result)
@@ -60,7 +61,8 @@ def explore(
     results.sort(key=lambda result: [one.name for one in wanted].index(result.name))
     _show(results)
     if json is not None:
-        json.write_text(jsonlib.dumps({"scopes": [_data(result) for result in results]}, indent=1) + "\n")
+        told = jsonlib.dumps({"scopes": [_data(result) for result in results]}, indent=1) + "\n"
+        write(json, told.encode())
     raise typer.Exit(0 if all(result.complete and not result.violations for result in results) else 1)
 
 
@@ -81,23 +83,7 @@ def _scopes(names: list[str] | None, large: bool) -> list[Scope]:
     try:
         return [find(name) for name in names]
     except KeyError as error:
-        _usage(str(error.args[0]))
-
-
-def _usage(text: str) -> NoReturn:
-    errors.print(f"[red]kvspec:[/] {escape(text)}", soft_wrap=True)
-    raise typer.Exit(2)
-
-
-def _require_writable(path: Path | None) -> None:
-    """Find out before the work, not after it, that the results cannot be written."""
-    if path is None:
-        return
-    try:
-        with path.open("ab"):
-            pass
-    except OSError as error:
-        _usage(f"cannot write {path}: {error.strerror}; give --json a file in a folder that exists and is writable")
+        usage(str(error.args[0]))
 
 
 def _show(results: list[Result]) -> None:

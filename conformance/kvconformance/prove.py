@@ -11,10 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from kvconformance.output import require_writable, usage, write
 from kvspec.proofs import run
 from kvspec.proofs.results import MissingTool, Obligation, Outcome
-
-USAGE = 2
 
 
 def prove(
@@ -25,24 +24,21 @@ def prove(
 
     Exit status: 0 all hold, 1 one fails, 2 usage or a prover that is not installed.
     """
-    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    console = Console(highlight=False)
     try:
         chosen = [one for one in run.obligations() if name is None or name in one.name]
     except MissingTool as missing:
-        errors.print(f"[red]kvspec:[/] {escape(str(missing))}", soft_wrap=True)
-        raise typer.Exit(USAGE) from missing
+        usage(str(missing))
     if not chosen:
-        errors.print(
-            f"[red]kvspec:[/] no obligation is called {escape(repr(name))}; see spec/proofs.md", soft_wrap=True
-        )
-        raise typer.Exit(USAGE)
+        usage(f"no obligation is called {name!r}; see spec/proofs.md")
+    require_writable(json)
     outcomes = list(_told(console, chosen))
     for one in outcomes:
         for text in (*one.failures, *one.notes):
             console.print(f"{one.name}: {escape(text)}", soft_wrap=True)
     console.print("\n" + escape(run.summary(outcomes)), soft_wrap=True)
     if json is not None:
-        json.write_bytes(msgspec.json.encode([_data(outcome) for outcome in outcomes]))
+        write(json, msgspec.json.encode([_data(outcome) for outcome in outcomes]))
     raise typer.Exit(0 if all(outcome.holds for outcome in outcomes) else 1)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 
@@ -100,7 +99,7 @@ def courses(state: State, event: Observed, loses_takes: bool, nameless: bool) ->
     if isinstance(event, ComputeSomewhere):
         return _tables(state, event, nameless)
     if isinstance(event, Evictions):
-        return ((Lost(blocks),) for blocks in _choices(state, event.most))
+        return ((Lost(blocks),) for blocks in _choices(state, event.most, nameless))
     if loses_takes and isinstance(event, ev.Preempt):
         most = _unseen_takes(state, live_of(state, event.request))
         return ((Lost(blocks, _before(state, blocks)), event) for blocks in _choices(state, most))
@@ -125,6 +124,9 @@ def play(candidate: Candidate, course: Course, tally: Tally) -> tuple[int, Viola
 def _hits(state: State, event: StartSomewhere) -> Iterator[Course]:
     """The event with every chain of blocks that hold the tokens of the hit; with none, for the guards to judge."""
     live, size = live_of(state, event.request), state.world.block_size
+    if event.hit > len(live.contexts):
+        yield (ev.Start(event.request, event.hit),)
+        return
     chunks = [live.contexts[start : start + size] for start in range(0, max(event.hit, 0), size)]
     places = [[BlockId(id) for id, block in enumerate(state.blocks) if block.contexts == chunk] for chunk in chunks]
     for blocks in product(*places) if all(places) else ((),):
@@ -136,7 +138,11 @@ def _tables(state: State, event: ComputeSomewhere, nameless: bool) -> Iterator[C
     table = tuple(live_of(state, event.request).table)
     need = max(0, state.world.blocks_for(event.start + event.count) - len(table))
     spare = state.capabilities.lookahead_blocks
-    sizes = range(need, min(need + spare, len(state.evictable)) + 1) or (len(state.evictable),)
+    idle = tuple(state.evictable)
+    if need > len(idle):
+        yield (ev.Compute(event.request, event.start, event.count, table + idle),)
+        return
+    sizes = range(need, min(need + spare, len(idle)) + 1)
     take = _of_each_kind if nameless else _in_each_order
     if "lru" in state.capabilities.profiles:
         take = _longest_idle
@@ -153,15 +159,27 @@ def _in_each_order(state: State, size: int) -> Iterable[tuple[BlockId, ...]]:
     return permutations(state.evictable, size)
 
 
-def _of_each_kind(state: State, size: int) -> Iterator[tuple[BlockId, ...]]:
+def _of_each_kind(state: State, size: int, among: Iterable[BlockId] | None = None) -> Iterator[tuple[BlockId, ...]]:
     """Choices of idle blocks that differ in more than names; a block that is taken forgets its place among them."""
-    seen: set[frozenset[tuple[object, int]]] = set()
-    kinds = {id: kind(state, id) for id in state.evictable}
-    for new in combinations(state.evictable, size):
-        told = frozenset(Counter(kinds[id] for id in new).items())
-        if told not in seen:
-            seen.add(told)
-            yield new
+    kinds: dict[object, list[BlockId]] = {}
+    for id in state.evictable if among is None else among:
+        kinds.setdefault(kind(state, id), []).append(id)
+    places = {id: place for place, id in enumerate(state.evictable)}
+    for new in _shares(list(kinds.values()), size):
+        yield tuple(sorted(new, key=places.__getitem__))
+
+
+def _shares(groups: Sequence[Sequence[BlockId]], size: int) -> Iterator[tuple[BlockId, ...]]:
+    """Every way to take so many from groups of equals, as the first ones of each group: one for each set of counts."""
+    if not groups:
+        if size == 0:
+            yield ()
+        return
+    first, rest = groups[0], groups[1:]
+    most, least = min(size, len(first)), max(0, size - sum(map(len, rest)))
+    for count in range(most, least - 1, -1):
+        for others in _shares(rest, size - count):
+            yield (*first[:count], *others)
 
 
 def _unseen_takes(state: State, live: Live) -> int:
@@ -171,10 +189,13 @@ def _unseen_takes(state: State, live: Live) -> int:
     return max(0, homes - len(live.table))
 
 
-def _choices(state: State, most: int) -> Iterator[tuple[BlockId, ...]]:
+def _choices(state: State, most: int, nameless: bool = False) -> Iterator[tuple[BlockId, ...]]:
     """Every choice of at most so many idle blocks that hold something, none first."""
     full = [id for id in state.evictable if any(context is not None for context in state.blocks[id].contexts)]
-    return chain.from_iterable(combinations(full, size) for size in range(max(0, min(most, len(full))) + 1))
+    sizes = range(max(0, min(most, len(full))) + 1)
+    if nameless:
+        return chain.from_iterable(_of_each_kind(state, size, full) for size in sizes)
+    return chain.from_iterable(combinations(full, size) for size in sizes)
 
 
 def _before(state: State, blocks: tuple[BlockId, ...]) -> frozenset[BlockId]:

@@ -62,11 +62,16 @@ class Refuted(Violation):
         self.candidates = candidates
 
 
+COURSES: Final = 16
+"""Courses tried for one event, for each candidate, beside two for each state that may be kept."""
+
+
 class Undecided(Exception):
     """More states are compatible than are followed: from here on nothing can be said, neither held nor broken."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"more than {most:,} states are compatible with what was shown: not decided")
+    def __init__(self, most: int, tried: int = 0) -> None:
+        courses = f"one event may stand for more than {tried:,} courses"
+        super().__init__(courses if tried else f"more than {most:,} states are compatible with what was shown")
         self.most = most
 
 
@@ -112,8 +117,12 @@ def _follow_all(before: Compatible, event: Observed, tally: Tally) -> Compatible
     kept: dict[object, Candidate] = {}
     furthest: tuple[int, Refuted] | None = None
     counted, fault = False, HarnessFault("no course is told")
+    tried, limit = 0, 2 * before.most + COURSES * len(before.candidates)
     for candidate in before.candidates:
         for branch, course in _branches(before, candidate, event):
+            tried += 1
+            if tried > limit:
+                raise Undecided(before.most, limit)
             scratch = Tally(tally.waived)
             try:
                 done, violation = play(branch, course, scratch)

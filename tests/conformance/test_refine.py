@@ -17,14 +17,17 @@ from kvconformance.imposters.registry import surface_of
 from kvconformance.surfaces import Engine
 from kvconformance.traces import judge, open_trace
 from kvconformance.traces.judging import Answer, Judgement
-from kvconformance.traces.recording import record
-from kvconformance.traces.refining import refine_engine
+from kvconformance.traces.recording import Run, record
+from kvconformance.traces.refining import refine_engine, refine_loaded
 from kvconformance.trial import play
+from kvreference.scheduler import ReferenceStepper
 from kvspec import rules
+from kvspec.plans import StepPlan
 from kvspec.refinement import Observed, compatible
 from kvspec.rules import RULES
 from kvspec.violation import Tally
-from kvspec.vocabulary import Surface
+from kvspec.vocabulary import Surface, World
+from tests.conformance.test_engine_small import KNOWN, MODULES
 
 
 @pytest.mark.parametrize("surface", [Surface.STEPPER, Surface.POOL])
@@ -148,6 +151,172 @@ def test_mini_infer_breaks_only_what_is_known() -> None:
     assert "prefix/one-token-left" in refine_engine(engine, Surface.POOL, seed=0, events=400).wrong
 
 
+SMALL = {
+    ("smol-vllm", Surface.STEPPER): ({"alloc/coverage-and-limit", "sched/chunk-independence"}, 1_500),
+    ("smol-vllm", Surface.POOL): ({"prefix/shared-bytes-never-change"}, 1_500),
+    ("kvstream", Surface.STEPPER): ({"alloc/coverage-and-limit", "sched/one-queue"}, 1_500),
+    ("kvstream", Surface.POOL): ({"alloc/fit-agrees-with-allocate", "prefix/one-token-left"}, 1_500),
+    ("bllm", Surface.STEPPER): ({"sched/chunk-independence"}, 300),
+}
+"""What the traffic of small engines surely breaks, and in how many events."""
+
+
+@pytest.mark.parametrize(
+    ("name", "surface"),
+    [pytest.param(*one, marks=pytest.mark.engine(one[0]), id=f"{one[0]} {one[1].value}") for one in SMALL],
+)
+def test_a_small_engine_breaks_only_what_is_known(name: str, surface: Surface) -> None:
+    sure, events = SMALL[name, surface]
+    outcome = refine_engine(of_engine(name, MODULES[name]), surface, seed=0, events=events)
+    assert sure <= set(outcome.wrong) <= KNOWN[name]
+    assert outcome.answer is Answer.BROKEN
+    assert not outcome.endings
+
+
+# Engines that raise, hang, die or make no sense.
+
+
+class Unbuilt(ReferenceStepper):
+    """Raises when it is built."""
+
+    def __init__(self, world: World) -> None:
+        raise RuntimeError("out of order")
+
+
+class Leaving(ReferenceStepper):
+    """Ends Python, as a script would."""
+
+    def plan(self) -> StepPlan:
+        raise SystemExit(0)
+
+
+class Wordy(ReferenceStepper):
+    """Says a number in words."""
+
+    def free_blocks(self) -> int:
+        return "three"  # type: ignore[return-value]
+
+
+class Planless(ReferenceStepper):
+    """Has no plan."""
+
+    def plan(self) -> StepPlan:
+        return None  # type: ignore[return-value]
+
+
+class Guessing(ReferenceStepper):
+    """Counts in halves, which no trace can hold and every comparison allows."""
+
+    def free_blocks(self) -> int:
+        return float(super().free_blocks())  # type: ignore[return-value]
+
+
+DEATHS = {
+    "tests.conformance.test_refine:Unbuilt": "building the engine raises RuntimeError: out of order",
+    "tests.conformance.hostile:Raising": "planning a step raises RuntimeError: two are too many",
+    "tests.conformance.test_refine:Leaving": "the engine ends its process with exit status 0",
+    "tests.conformance.hostile:Exiting": "the engine ends its process with exit status 17",
+    "tests.conformance.hostile:Crashing": "the engine kills its process with SIGSEGV",
+    "tests.conformance.hostile:Hanging": "the engine does not answer within 1 seconds and was killed",
+    "tests.conformance.hostile:HangingDeaf": "the engine does not answer within 1 seconds and was killed",
+}
+SENSELESS = {
+    "tests.conformance.test_refine:Wordy": "TypeError",
+    "tests.conformance.test_refine:Planless": "AttributeError",
+    "tests.conformance.test_refine:Guessing": "Expected `int | null`, got `str`",
+}
+
+
+@pytest.mark.parametrize("engine", DEATHS)
+def test_an_engine_that_raises_hangs_or_dies_is_not_allowed(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    done = kvspec("refine", engine, "--events", "400", "--patience", "1", "--json", str(path))
+    assert done.exit_code == 1, done.output
+    told = json.loads(path.read_text())
+    assert told["answer"] == "broken"
+    ended = told["ended"]["sched/progress-or-reject"]
+    assert ended["seen"] == DEATHS[engine]
+    assert ended["worlds"] >= 1
+    assert f"the engine ends {ended['worlds']} of {told['worlds']} recordings early" in done.output
+    assert f"seen      {DEATHS[engine]}" in done.output
+    assert f"rerun   kvspec record {engine} t.jsonl --surface stepper --seed {ended['seed']}\n" in done.output
+    assert "allowed" not in done.output
+
+
+@pytest.mark.parametrize("engine", DEATHS)
+def test_what_an_engine_did_before_it_raised_hung_or_died_is_written(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    done = kvspec("record", engine, str(path), "--patience", "1")
+    assert done.exit_code == 1, done.output
+    assert f"the engine ended it: sched/progress-or-reject: {DEATHS[engine]}" in done.output
+    events = list(open_trace(path).events)
+    assert f"{len(events)} events written" in done.output
+    assert bool(events) is not engine.endswith("Unbuilt")
+    assert kvspec("replay", str(path)).exit_code == (0 if events else 3)
+
+
+@pytest.mark.parametrize("command", ["refine", "record"])
+@pytest.mark.parametrize("engine", SENSELESS)
+def test_an_answer_of_a_wrong_type_is_a_fault_in_one_line(engine: str, command: str, tmp_path: Path) -> None:
+    done = kvspec(command, engine, *([str(tmp_path / "t.jsonl")] if command == "record" else []))
+    assert done.exit_code == 3, done.output
+    assert "harness fault: the adapter" in done.output
+    assert SENSELESS[engine] in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert isinstance(done.exception, SystemExit)
+
+
+class Numbering(ReferenceStepper):
+    """Counts with the numbers of another library."""
+
+    def free_blocks(self) -> int:
+        return Whole(super().free_blocks())  # type: ignore[return-value]
+
+
+class Whole:
+    """A whole number that is no `int`, as numpy's are."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def test_a_whole_number_of_another_library_is_a_whole_number() -> None:
+    done = kvspec("refine", "tests.conformance.test_refine:Numbering", "--events", "50")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_module_that_ends_the_process_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaving_module.py").write_text("raise SystemExit(5)")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = kvspec("refine", "leaving_module:Engine")
+    assert done.exit_code == 3, done.output
+    assert "importing the engine ends its process with exit status 5" in done.output
+
+
+def test_a_hang_ends_the_run_of_the_engine() -> None:
+    outcome = refine_loaded(lambda: load("tests.conformance.hostile:Hanging"), events=20_000, patience=0.5)
+    assert len(outcome.judged) == 1
+    assert outcome.events > 0
+
+
+def test_an_engine_that_shows_no_event_is_not_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Run, "drive", lambda self, told: None)
+    outcome = refine_engine(load("reference"), Surface.STEPPER, events=250)
+    assert (outcome.answer, outcome.events, len(outcome.judged)) == (Answer.NOTHING, 0, 3)
+    done = kvspec("refine", "reference", "--events", "1")
+    assert done.exit_code == 3, done.output
+    assert "0 events in 1 worlds, nothing to judge" in done.output
+
+
 # Commands.
 
 
@@ -197,6 +366,7 @@ def test_a_clean_engine_refines_with_status_0() -> None:
     [
         (("refine", "nonesuch"), "no engine is called 'nonesuch'"),
         (("refine", "gguf"), "gguf has quantizer; events are recorded from a stepper or a pool"),
+        (("refine", "reference", "--surface", "tree"), "events are recorded from a stepper or a pool"),
         (("record", "contiguous", "x.jsonl", "--surface", "stepper"), "contiguous has pool"),
         (("record", "reference", "/nowhere/x.jsonl", "--steps", "1"), "cannot write /nowhere/x.jsonl"),
         (("refine", "reference", "--events", "1", "--json", "/nowhere/x.json"), "cannot write /nowhere/x.json"),

@@ -174,8 +174,53 @@ def test_what_a_victim_may_have_taken_is_told_by_the_index() -> None:
 
 def test_too_many_states_are_not_decided() -> None:
     assert len(after(*RUN_A, SOMEWHERE, most=12).states) == 12
-    with pytest.raises(Undecided, match="not decided"):
+    with pytest.raises(Undecided, match="more than 11 states are compatible with what was shown"):
         after(*RUN_A, SOMEWHERE, most=11)
+
+
+LARGE = World(num_blocks=200, block_size=2, token_budget=64)
+LONG_A = (add("A", *(0, 1) * 10), ev.Start("A"))  # type: ignore[arg-type]
+
+
+def test_courses_that_are_all_ruled_out_are_not_tried_for_ever() -> None:
+    """The gap before position 3 is wrong in whichever of 200 blocks the rest is computed."""
+    states = after(*LONG_A, world=LARGE)
+    with pytest.raises(Undecided, match="more than 216 courses"):
+        refine(states, ComputeSomewhere("A", 3, 10))  # type: ignore[arg-type]
+
+
+def test_a_table_for_more_than_there_are_blocks_is_refuted_at_once() -> None:
+    refutes(rules.STEP_BUDGET, *LONG_A, ComputeSomewhere("A", 0, 2**53 - 1), world=LARGE)  # type: ignore[arg-type]
+
+
+def test_blocks_without_names_of_one_kind_are_taken_once() -> None:
+    """160 tokens in 10 of 200 empty blocks: one choice, not one of C(200, 10)."""
+    states = compatible(World(num_blocks=200, block_size=16, token_budget=200), PLAIN, nameless=True)
+    for event in (add("A", *(1,) * 160), StartSomewhere("A"), ComputeSomewhere("A", 0, 160)):  # type: ignore[arg-type]
+        states = refine(states, event)
+    assert len(states.states) == 1
+
+
+def test_of_blocks_without_names_every_number_of_each_kind_is_taken() -> None:
+    """One block is cached, one half full, two are empty: B takes two, and A's cached one is gone or stays."""
+    states = compatible(WORLD, PLAIN, nameless=True)
+    b = (add("B", 1, 1, 1), StartSomewhere("B"), ComputeSomewhere("B", 0, 3))  # type: ignore[arg-type]
+    for event in (*RUN_A, SOMEWHERE, ev.EndStep(), ev.Abort("A"), *b):  # type: ignore[arg-type]
+        states = refine(states, event)
+    cached = [sum(block.key is not None for block in state.blocks) for state in states.states]
+    assert sorted(cached) == [1, 1, 2, 2]
+
+
+def test_evictions_of_blocks_without_names_count_each_kind_once() -> None:
+    states = compatible(replace(WORLD, token_budget=8), PLAIN, nameless=True)
+    run = (add("A", 1), StartSomewhere("A"), ComputeSomewhere("A", 0, 1), ev.EndStep(), ev.Abort("A"))  # type: ignore[arg-type]
+    for event in (*run, Evictions(2**53 - 1)):
+        states = refine(states, event)
+    assert len(states.states) == 2
+
+
+def test_a_hit_beyond_the_tokens_of_a_request_is_refuted_at_once() -> None:
+    refutes(rules.ONE_TOKEN_LEFT, add("A", 0, 1, 0), StartSomewhere("A", 2**53 - 1))  # type: ignore[arg-type]
 
 
 def test_a_rule_is_counted_once_however_many_states_there_are() -> None:

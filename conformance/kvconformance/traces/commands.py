@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, NoReturn
 
 import msgspec
@@ -11,27 +12,27 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kvconformance.adapters import NotAnAdapter, load
-from kvconformance.surfaces import Engine
+from kvconformance import output
+from kvconformance.adapters import load
+from kvconformance.isolate import ChildTrouble
+from kvconformance.traces.apart import PATIENCE, Job
 from kvconformance.traces.chronicle import wrong_event
-from kvconformance.traces.files import Header, TraceError, open_trace, write_trace
+from kvconformance.traces.files import Header, TraceError, open_trace
 from kvconformance.traces.judging import Answer, Judgement, judge_file
-from kvconformance.traces.recording import record as record_events
-from kvconformance.traces.refining import Refinement, refine_engine
+from kvconformance.traces.refining import Refinement, read, refine_loaded
 from kvspec.refinement import MOST_STATES
 from kvspec.violation import HarnessFault
-from kvspec.vocabulary import Surface
 
-USAGE, FAULT = 2, 3
-STATUS = {Answer.ALLOWED: 0, Answer.BROKEN: 1, Answer.UNDECIDED: FAULT}
+FAULT = 3
+STATUS = {Answer.ALLOWED: 0, Answer.BROKEN: 1, Answer.UNDECIDED: FAULT, Answer.NOTHING: FAULT}
 
 console = Console(highlight=False, soft_wrap=True)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 EngineName = Annotated[str, typer.Argument(help="A Stepper or Pool engine, or your own as module:object.")]
 SurfaceName = Annotated[str | None, typer.Option(help="stepper or pool; without it, the stepper if there is one.")]
 Seed = Annotated[int, typer.Option(help="Where the traffic begins; the same seed gives the same traffic.")]
 States = Annotated[int, typer.Option(min=1, help="Most compatible states to follow where choices are hidden.")]
+Patience = Annotated[float, typer.Option(min=0.1, help="Seconds without an event before it counts as a hang.")]
 File = Annotated[Path, typer.Argument(help="A trace: JSON lines, as conformance/TRACES.md describes them.")]
 
 
@@ -47,24 +48,38 @@ def record(
     surface: SurfaceName = None,
     seed: Seed = 0,
     steps: Annotated[int | None, typer.Option(min=1, help="Most operations; without it, until all has left.")] = None,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Drive an engine through busy traffic and write what it did as a trace.
 
-    Exit status: 0 written, 2 usage, 3 harness fault. Whether it was right is for `kvspec replay` to say.
+    Exit status: 0 written, 1 written up to where the engine raised, hung or died, 2 usage, 3 harness fault. Whether
+    the events are right is for `kvspec replay` to say.
     """
-    loaded = _load(engine)
-    chosen = _surface(loaded, surface)
-    told = f"kvspec record {engine} --surface {chosen.value} --seed {seed}" + (f" --steps {steps}" if steps else "")
-    try:
-        recording = record_events(loaded, chosen, seed, steps, told)
-        count = write_trace(file, recording.header, recording.events)
-    except HarnessFault as fault:
-        _stop(f"harness fault: {fault}", FAULT)
-    except OSError as error:
-        _stop(f"cannot write {file}: {error.strerror}", USAGE)
-    console.print(escape(f"{loaded.name} {loaded.version}: {count} events written to {file}"))
-    if recording.ended:
-        console.print(escape(f"  the driver could not go on: {recording.ended}"))
+    output.require_writable(file, "FILE")
+    limit = f" --steps {steps}" if steps else ""
+    with TemporaryDirectory(prefix="kvspec-") as folder:
+        job = Job(
+            lambda: load(engine),
+            surface,
+            Path(folder),
+            seed,
+            steps=steps,
+            patience=patience,
+            command=lambda on, seed: f"kvspec record {engine} --surface {on.value} --seed {seed}{limit}",
+        )
+        try:
+            about = job.run()
+            count = len(read(job.written[0].path)[1])
+        except (ChildTrouble, HarnessFault) as trouble:
+            _give_up(trouble)
+        written = job.written[0]
+        output.write(file, written.path.read_bytes())
+    console.print(escape(f"{about.name} {about.version}: {count} events written to {file}"))
+    if (ending := written.ending) is None:
+        return
+    console.print(escape(f"  {'the driver could not go on' if ending.shown else 'the engine ended it'}: {ending}"))
+    if not ending.shown:
+        raise typer.Exit(STATUS[Answer.BROKEN])
 
 
 def replay(
@@ -74,14 +89,14 @@ def replay(
 ) -> None:
     """Judge a trace: all events allowed, or the first wrong one with the story of its request and its block.
 
-    Exit status: 0 all allowed, 1 a wrong event, 2 not a trace, 3 not decided.
+    Exit status: 0 all allowed, 1 a wrong event, 2 not a trace, 3 not decided or nothing to judge.
     """
     try:
         judgement = judge_file(file, states)
         header = open_trace(file).header
         wrong = wrong_event(header, open_trace(file).events, judgement) if judgement.refuted else None
     except TraceError as error:
-        _stop(f"{file}: {error}", USAGE)
+        output.usage(f"{file}: {error}")
     if json:
         data = {"trace": _about(header), **_data(judgement), "wrong": wrong.as_data() if wrong else None}
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
@@ -97,31 +112,32 @@ def refine(
     events: Annotated[int, typer.Option(min=1, help="Events to record before they are judged.")] = 20_000,
     states: States = MOST_STATES,
     json: Annotated[Path | None, typer.Option(help="Write the outcome here as JSON.")] = None,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Record an engine under busy traffic, then judge the recorded events alone.
 
-    Exit status: 0 all allowed, 1 a wrong event, 2 usage, 3 not decided or harness fault.
+    Exit status: 0 all allowed, 1 a wrong event or an engine that raises, hangs or dies, 2 usage, 3 not decided,
+    nothing to judge or harness fault.
     """
-    loaded = _load(engine)
+    output.require_writable(json)
     try:
-        outcome = refine_engine(loaded, _surface(loaded, surface), seed, events, states)
-    except (HarnessFault, TraceError) as fault:
-        _stop(f"harness fault: {fault}", FAULT)
+        outcome = refine_loaded(lambda: load(engine), surface, seed, events, states, patience)
+    except (ChildTrouble, HarnessFault, TraceError) as trouble:
+        _give_up(trouble)
     console.print(escape(_told(outcome, engine)))
     if json is not None:
-        try:
-            json.write_bytes(msgspec.json.format(msgspec.json.encode(outcome.as_data()), indent=2) + b"\n")
-        except OSError as error:
-            _stop(f"cannot write {json}: {error.strerror}", USAGE)
+        output.write(json, msgspec.json.format(msgspec.json.encode(outcome.as_data()), indent=2) + b"\n")
     raise typer.Exit(STATUS[outcome.answer])
 
 
 def _told(outcome: Refinement, engine: str) -> str:
     """The outcome in words: each rule with its first wrong event, then one line of figures."""
+    told = [(seed, wrong.text(), "; kvspec replay t.jsonl") for seed, wrong in outcome.wrong.values()]
+    told += [(seed, text, "") for seed, text in outcome.told_endings()]
     lines: list[str] = []
-    for seed, wrong in outcome.wrong.values():
-        again = f"kvspec record {engine} t.jsonl --surface {outcome.surface.value} --seed {seed}; kvspec replay t.jsonl"
-        lines += [wrong.text(), "", f"  rerun   {again}", ""]
+    for seed, text, then in told:
+        again = f"kvspec record {engine} t.jsonl --surface {outcome.surface.value} --seed {seed}{then}"
+        lines += [text, "", f"  rerun   {again}", ""]
     return "\n".join([*lines, *outcome.lines()])
 
 
@@ -153,23 +169,9 @@ def _data(judgement: Judgement) -> dict[str, object]:
     }
 
 
-def _load(name: str) -> Engine:
-    try:
-        return load(name)
-    except NotAnAdapter as error:
-        _stop(str(error), USAGE)
-
-
-def _surface(engine: Engine, text: str | None) -> Surface:
-    able = [surface for surface in (Surface.STEPPER, Surface.POOL) if surface in engine.factories]
-    chosen = next((surface for surface in able if text in {None, surface.value}), None)
-    if chosen is None:
-        has = ", ".join(surface.value for surface in engine.factories)
-        _stop(f"{engine.name} has {has}; events are recorded from {text or 'a stepper or a pool'}", USAGE)
-    return chosen
-
-
-def _stop(text: str, status: int) -> NoReturn:
-    """One clear line."""
-    errors.print(f"[red]kvspec:[/] {escape(text)}")
-    raise typer.Exit(status)
+def _give_up(trouble: Exception) -> NoReturn:
+    """One clear line: the user named something wrong, or the adapter or we are at fault."""
+    if getattr(trouble, "usage", False):
+        output.usage(str(trouble))
+    output.errors.print(f"[red]kvspec:[/] {escape(f'harness fault: {trouble}')}")
+    raise typer.Exit(FAULT)

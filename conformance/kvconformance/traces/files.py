@@ -12,7 +12,7 @@ import msgspec
 from kvconformance.traces import wire
 from kvspec import events as ev
 from kvspec.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
-from kvspec.vocabulary import BlockId, Capabilities, World
+from kvspec.vocabulary import BlockId, Capabilities, Request, World
 
 LONGEST_LINE: Final = 8 << 20
 """Bytes."""
@@ -41,7 +41,7 @@ class WrittenWorld(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     max_running: Positive = 1 << 30
     policy: wire.Text = "fcfs"
     caching: bool = True
-    preemption: wire.Text = "recompute"
+    preemption: Literal["recompute", "swap"] = "recompute"
     options: dict[wire.Text, wire.Number | wire.Text | bool | float | None] = {}
 
 
@@ -153,7 +153,22 @@ def _events(lines: Iterator[tuple[int, bytes]], nameless: bool) -> Iterator[tupl
             raise TraceError(number, _blame(line, f"no event: {error}")) from error
         if nameless and _names_blocks(event):
             raise TraceError(number, f"{type(event).__name__} names a block in a trace that is nameless")
+        for request in _requests(event):
+            if not request.prompt:
+                raise TraceError(number, f"request {request.id} has an empty prompt")
+            if request.max_new_tokens < 0:
+                raise TraceError(number, f"request {request.id} asks for {request.max_new_tokens} new tokens")
         yield number, event
+
+
+def _requests(event: Observed) -> Iterator[Request]:
+    """The requests that come with an event."""
+    if isinstance(event, OneOf):
+        yield from (request for course in event.courses for one in course for request in _requests(one))
+    elif isinstance(event, ev.Add):
+        yield event.request
+    elif isinstance(event, ev.Fork):
+        yield event.child
 
 
 _NAMING: Final = (ev.Reserve, ev.Compute, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
@@ -182,6 +197,11 @@ def _header(number: int, line: bytes) -> Header:
         raise TraceError(number, f"{world.num_blocks} blocks of {world.block_size} tokens; at most {MOST_SLOTS} slots")
     if strange := [id for id in declared.reserved_blocks if id >= world.num_blocks]:
         raise TraceError(number, f"the reserved block {strange[0]} is none of {world.num_blocks}")
+    if len({*declared.reserved_blocks}) == world.num_blocks:
+        raise TraceError(number, f"all {world.num_blocks} blocks are reserved")
+    longest = world.options.get("max_model_len", 1)
+    if longest is not None and (not isinstance(longest, int) or isinstance(longest, bool) or longest < 1):
+        raise TraceError(number, f"max_model_len is {longest!r}; it is a number of tokens, at least 1")
     if declared.hides_lost_takes and "lru" in declared.profiles:
         raise TraceError(number, "the profile lru with takes that are hidden; show them or withdraw lru")
     return header

@@ -22,6 +22,7 @@ class Answer(Enum):
     ALLOWED = "all allowed"
     BROKEN = "broken"
     UNDECIDED = "not decided"
+    NOTHING = "nothing to judge"
 
 
 @dataclass(frozen=True)
@@ -76,5 +77,7 @@ def judge(states: Compatible, events: Iterable[tuple[int, Observed]]) -> Judgeme
         answer, why, widest = Answer.UNDECIDED, str(caught), caught.most
     except HarnessFault as fault:
         raise TraceError(line, str(fault)) from fault
+    if answer is Answer.ALLOWED and not count:
+        answer = Answer.NOTHING
     seconds = time.thread_time() - begun
     return Judgement(answer, count, observed, line, seconds, widest, event, refuted, why, tally.exercised)

@@ -10,7 +10,8 @@ import types
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin, get_type_hints
+from operator import index
+from typing import Annotated, Any, Final, NewType, SupportsIndex, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -116,6 +117,8 @@ def _written(value: Any) -> Any:
         return type(value)(_written(item) for item in value)
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, SupportsIndex) and not isinstance(value, int):
+        value = index(value)  # a whole number of another library
     if isinstance(value, bytes) or (isinstance(value, int) and abs(value) > LARGEST):
         return Key.of(value)
     return value if isinstance(value, int | str | None) else repr(value)

@@ -187,7 +187,7 @@ def find(name: str) -> Scope:
     if name in SCOPES:
         return SCOPES[name]
     near = difflib.get_close_matches(name, SCOPES, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else "."
     raise KeyError(f"no scope is called {name!r}{hint} There are: {', '.join(SCOPES)}")
 
 

@@ -1,29 +1,40 @@
-"""SGLang's radix cache and allocators break nothing, and faults put into them are found. Run by `make engines`."""
+"""SGLang breaks nothing but what is known of it, and faults put into it are found. Run by `make engines`."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("sglang")
 
+import kvconformance
 from kvconformance.adapters import load
 from kvconformance.check import check_here, replay
-from kvconformance.history import Evict, History, Insert, Lock, Match, Operation, Unlock
+from kvconformance.history import Add, Evict, History, Insert, Lock, Match, Operation, Step, Unlock
 from kvconformance.report import Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.trial import play
 from kvspec import rules
-from kvspec.vocabulary import BlockId, RequestId, Surface
+from kvspec.plans import Preempted, StepPlan
+from kvspec.violation import Tally
+from kvspec.vocabulary import BlockId, RequestId, Surface, World
 
 ENGINE = load("sglang")
 SglangPool: Any = ENGINE.factories[Surface.POOL]
 SglangTree: Any = ENGINE.factories[Surface.TREE]
+SglangStepper: Any = ENGINE.factories[Surface.STEPPER]
+FINDINGS = Path(kvconformance.__file__).parent / "findings"
 
 
-def test_a_short_check_finds_nothing() -> None:
-    report = check_here(ENGINE, Plan(examples=400, seconds=300.0, shrink_seconds=1.0))
+def test_a_short_check_of_cache_and_allocators_finds_nothing() -> None:
+    factories = {Surface.POOL: SglangPool, Surface.TREE: SglangTree}
+    report = check_here(Engine("sglang", "0", factories), Plan(examples=400, seconds=300.0, shrink_seconds=1.0))
     report.raise_if_broken()
     assert not report.with_verdict(Verdict.NOT_REACHED)
     held = {line.rule.id for line in report.with_verdict(Verdict.HELD)}
@@ -102,3 +113,72 @@ def test_a_pool_whose_caller_frees_twice_is_found() -> None:
     report = check_here(Engine("sglang", "0", {Surface.POOL: FreesTwice}), Plan(examples=100, shrink_seconds=1.0))
     assert {finding.rule_id for finding in report.findings} >= {"alloc/count-equals-holders"}
     assert BlockId(0) in SglangPool.capabilities.reserved_blocks
+
+
+ENDLESS = History(9, 1, (Add((0, 1, 0, 0), 2), Step()), token_budget=8, caching=False, options={"ignore_eos": True})
+RETRACTS = History(
+    10, 1, (Add((0,), 6), Add((1,), 5), *[Step()] * 12), token_budget=8, options={"new_token_ratio": "decayed"}
+)
+
+
+def played(stepper: Any, history: History) -> tuple[list[str], Tally]:
+    tally = Tally()
+    trial = play(stepper, stepper.capabilities, Surface.STEPPER, history, tally)
+    return [trial.violation.rule.id] if trial.violation else [], tally
+
+
+class ForgetsWhatItSaid(SglangStepper):
+    """A retracted request comes back without its tokens."""
+
+    def plan(self) -> StepPlan:
+        plan = super().plan()
+        for action in plan.actions:
+            if isinstance(action, Preempted):
+                del self.requests[action.request].output_ids[:]
+        return plan
+
+
+class TakesLargeChunks(SglangStepper):
+    """The budget of a step is doubled."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.scheduler.chunked_prefill_size *= 2
+
+
+def test_the_scheduler_breaks_nothing_while_no_request_ignores_the_end() -> None:
+    told = replace(SglangStepper.capabilities, options={**SglangStepper.capabilities.options, "ignore_eos": (False,)})
+    stepper = type("Told", (SglangStepper,), {"capabilities": told})
+    report = check_here(
+        Engine("sglang", "0", {Surface.STEPPER: stepper}), Plan(examples=400, seconds=300.0, shrink_seconds=1.0)
+    )
+    report.raise_if_broken()
+    held = {line.rule.id for line in report.with_verdict(Verdict.HELD)}
+    assert {"sched/step-budget", "sched/resume-equals-uninterrupted", "prefix/publish-only-computed"} <= held
+
+
+def test_a_request_is_retracted_and_goes_on() -> None:
+    broken, tally = played(SglangStepper, RETRACTS)
+    assert broken == []
+    assert rules.RESUME_EQUALS_UNINTERRUPTED in tally.exercised
+
+
+@pytest.mark.parametrize(
+    ("stepper", "history", "rule"),
+    [
+        (ForgetsWhatItSaid, RETRACTS, rules.RESUME_EQUALS_UNINTERRUPTED),
+        (TakesLargeChunks, History(20, 2, (Add((0,) * 14), Step()), token_budget=8), rules.STEP_BUDGET),
+        (SglangStepper, ENDLESS, rules.PROGRESS_OR_REJECT),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_fault_of_a_scheduler_is_found(stepper: Any, history: History, rule: rules.Rule) -> None:
+    assert played(stepper, history)[0] == [rule.id]
+
+
+@pytest.mark.parametrize("script", sorted(FINDINGS.glob("sglang_*.py")), ids=lambda script: script.stem)
+def test_a_finding_shows_without_kvspec(script: Path) -> None:
+    child = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=200, check=False)
+    assert child.returncode == 1, child.stderr
+    assert child.stdout
+    assert "Traceback" not in child.stderr

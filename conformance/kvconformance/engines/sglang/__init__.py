@@ -1,4 +1,4 @@
-"""SGLang: adapters for its radix cache (Tree) and its page allocators (Pool), driven on a CPU without a model.
+"""SGLang: its radix cache (Tree), its page allocators (Pool) and its scheduler (Stepper), on a CPU without a model.
 
 Its dependencies conflict with those of the other engines: it is installed in an environment of its own, in which
 `make engines` checks it.
@@ -23,14 +23,21 @@ DISTRIBUTION = "sglang"
 def engine() -> Engine:
     """The installed SGLang; the first call imports it and compiles its hashes. Raises `ImportError`."""
     installed = version(DISTRIBUTION)
-    importlib.import_module(f"{__name__}.torchvision").stand_in()
+    for name in ("torchvision", "server"):
+        importlib.import_module(f"{__name__}.{name}").stand_in()
     logging.getLogger("sglang").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says of every quantization which accelerators it wants
         pool = importlib.import_module(f"{__name__}.pool")
         tree = importlib.import_module(f"{__name__}.tree")
+        stepper = importlib.import_module(f"{__name__}.stepper")
     compile_hashes()
-    return Engine("sglang", installed, {Surface.POOL: pool.SglangPool, Surface.TREE: tree.SglangTree})
+    factories = {
+        Surface.POOL: pool.SglangPool,
+        Surface.TREE: tree.SglangTree,
+        Surface.STEPPER: stepper.SglangStepper,
+    }
+    return Engine("sglang", installed, factories)
 
 
 def compile_hashes() -> None:

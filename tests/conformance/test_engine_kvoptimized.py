@@ -22,7 +22,8 @@ from kvconformance.claims import claimed
 from kvconformance.engines.kvoptimized import attention, quantizer
 from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer
-from kvconformance.history import Attend
+from kvconformance.history import Attend, History
+from kvconformance.quantizer.driver import QuantizerDriver
 from kvconformance.report import Report, Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
@@ -129,3 +130,14 @@ def test_an_offset_in_32_bits_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Violation) as broken:
         attended(Attend(((5, 1),), "far"), block_size=4)
     assert broken.value.rule is rules.ADDRESS_RANGE
+
+
+def test_the_lowest_code_of_four_bits_has_no_negative_and_is_no_fault() -> None:
+    found = (
+        b'{"num_blocks":2,"block_size":2,"operations":[{"type":"EncodeFixed","values":{},"scale":4}],"max_running":1,'
+        b'"options":{"scheme":"int4-fp32/token-head","kv_heads":1,"head_dim":2}}'
+    )
+    history = History.from_json(found)
+    checker = Checker(history.world(), KernelQuantizer.capabilities)
+    QuantizerDriver(KernelQuantizer, checker).run(history.operations)
+    assert checker.tally.exercised[rules.HALF_STEP]

@@ -17,7 +17,7 @@ from kvoptimized.cache import FORMATS, HEAD_MAJOR, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.copying import copy_blocks
 from kvoptimized.slot_maps import slot_mapping
 from kvoptimized.writing import write
-from kvspec.numbers.schemes import Granularity
+from kvspec.numbers.schemes import Granularity, IntegerCodes
 from kvspec.vocabulary import World
 
 QUANTIZED = {
@@ -193,9 +193,19 @@ class Sequences:
 def read(cache: PagedKVCache, slots: torch.Tensor) -> Array:
     """Decoded keys `[tokens, kv_heads, head_dim]`. Raises `ValueError` where values are not their negatives."""
     keys, values = (both.cpu().numpy() for both in cache.dequantized(slots))
-    if not np.array_equal(keys, -values, equal_nan=True):
+    if not (_opposite(cache, slots) | (keys == -values) | (np.isnan(keys) & np.isnan(values))).all():
         raise ValueError("values are not read as the negatives of the keys, which they were written as")
     return np.asarray(keys)
+
+
+def _opposite(cache: PagedKVCache, slots: torch.Tensor) -> Array:
+    """Where one has the lowest code and the other the highest: it saturated, because the negative of one is no code."""
+    codes = cache.scheme.codes
+    if not isinstance(codes, IntegerCodes) or codes.lowest == -codes.highest:
+        return np.zeros((), np.bool_)
+    keys, values = (both.cpu().numpy() for both in cache.codes(slots))
+    ends = (codes.lowest, codes.highest)
+    return np.asarray(((keys == ends[0]) & (values == ends[1])) | ((keys == ends[1]) & (values == ends[0])))
 
 
 def tensor(array: Array) -> torch.Tensor:

@@ -113,13 +113,36 @@ def test_quantizers_and_budgets_are_claimed() -> None:
     assert all(each.matrix["sm_90"] == "HGMMA" for each in every if each.name.startswith("prefill"))
 
 
-def test_a_contracted_quantizer_is_seen() -> None:
+@kernel
+def divide(X, Y, SIZE: tl.constexpr, EXACT: tl.constexpr):
+    place = tl.arange(0, SIZE)
+    x, y = tl.load(X + place), tl.load(Y + place)
+    tl.store(X + place, tl.div_rn(x, y) if EXACT else tl.fdiv(x, y))
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_a_contracted_quantizer_is_seen(target: str) -> None:
     honest = Specialisation(
         "shift", shift, {"X": "*fp32"}, {"SIZE": 128}, options={"enable_fp_fusion": False}, exact=True
     )
-    assert measured(honest, "sm_90").contracted == 0
+    assert measured(honest, target).contracted == 0
     contracted = replace(honest, options={"enable_fp_fusion": True})
-    assert any("1 contracted" in complaint for complaint in line(contracted, "sm_90", {}).wrong)
+    assert any("1 contracted" in complaint for complaint in line(contracted, target, {}).wrong)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_an_exact_division_is_neither_contracted_nor_approximate(target: str) -> None:
+    signature, options = {"X": "*fp32", "Y": "*fp32"}, {"enable_fp_fusion": False}
+    exact = Specialisation("divide", divide, signature, {"SIZE": 128, "EXACT": True}, options=options, exact=True)
+    found = measured(exact, target)
+    assert (found.contracted, found.approximate) == (0, 0)
+    assert not any("change codes" in complaint for complaint in line(exact, target, {}).wrong)
+
+
+def test_a_fast_division_is_approximate() -> None:
+    signature, options = {"X": "*fp32", "Y": "*fp32"}, {"enable_fp_fusion": False}
+    fast = Specialisation("divide", divide, signature, {"SIZE": 128, "EXACT": False}, options=options, exact=True)
+    assert any("1 approximate" in complaint for complaint in line(fast, "sm_90", {}).wrong)
 
 
 def test_what_ptx_says_of_rounding_is_counted() -> None:

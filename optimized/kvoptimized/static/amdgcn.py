@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+FUSED = r"v_(pk_)?(fma|mad|mac)(c|ak|mk)?_(f(32|64)|mix)"
+"""Fused multiply-adds: with an accumulator (`c`), or a constant added (`ak`) or multiplied (`mk`)."""
+FUSED_PER_DIVISION = 5
+"""A correctly rounded division of fp32, which ends in `v_div_fixup_f32`, is made of two scalings, one reciprocal, five
+fused multiply-adds and `v_div_fmas_f32`, as LLVM expands an exact `fdiv`; what goes beyond that was contracted."""
+
 _OPCODE = re.compile(r"^\s+([a-z]\w+)\b", re.MULTILINE)
 
 

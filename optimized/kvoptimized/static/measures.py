@@ -65,6 +65,8 @@ def _wide(instructions: Sequence[sass.Instruction]) -> int:
 
 def _on_amd(result: Compiled) -> Measures:
     wide = amdgcn.opcodes(result.text, r"(global|buffer)_load_(lds_)?dwordx4")
+    divisions = amdgcn.opcodes(result.text, r"v_div_fixup_f32")
+    fused = amdgcn.opcodes(result.text, amdgcn.FUSED)
     return Measures(
         registers=amdgcn.resource(result.text, "vgpr_count"),
         spills=amdgcn.resource(result.text, "vgpr_spill_count"),
@@ -74,6 +76,6 @@ def _on_amd(result: Compiled) -> Measures:
         wide_bytes=0,
         matrix=("MFMA",) if amdgcn.opcodes(result.text, "v_mfma") else (),
         lane_operations=None,
-        contracted=amdgcn.opcodes(result.text, r"v_(pk_)?(fma|fmac|mad|mac)_f(32|64)"),
-        approximate=0,
+        contracted=fused - amdgcn.FUSED_PER_DIVISION * divisions,
+        approximate=amdgcn.opcodes(result.text, r"v_(rcp|rsq)_f32") - divisions,
     )

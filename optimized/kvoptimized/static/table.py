@@ -36,7 +36,7 @@ class Line:
             return name + complaint
         m = self.found
         lanes = "" if m.lane_operations is None else f"{m.lane_operations:.2f}"
-        exact = f"{m.contracted:>4} {m.approximate:>6}" if _is_exact(self.specialisation, self.target) else f"{'':11}"
+        exact = f"{m.contracted:>4} {m.approximate:>6}" if self.specialisation.exact else f"{'':11}"
         return (
             f"{name} {m.registers:>4} {m.spills:>6} {m.shared:>7} {m.wide:>7} {m.narrow:>6} "
             f"{'+'.join(m.matrix):6} {lanes:>8} {exact}{complaint}"
@@ -113,17 +113,14 @@ def _spills(_: Specialisation, __: str, found: Measures) -> Iterator[str]:
         yield f"{found.spills} spills"
 
 
-def _is_exact(specialisation: Specialisation, target: str) -> bool:
-    # On AMD a correctly rounded division is itself made of fused multiply-adds.
-    return specialisation.exact and not is_amd(target)
-
-
 def _exactness(specialisation: Specialisation, target: str, found: Measures) -> Iterator[str]:
-    if _is_exact(specialisation, target) and (found.contracted or found.approximate):
+    if specialisation.exact and (found.contracted or found.approximate):
         yield f"{found.contracted} contracted multiply-adds and {found.approximate} approximate divisions change codes"
 
 
 def _loads(specialisation: Specialisation, target: str, found: Measures) -> Iterator[str]:
+    if is_amd(target) and specialisation.wide_bytes and not found.wide:
+        yield "no 128-bit loads"
     if not is_amd(target) and found.wide_bytes < specialisation.wide_bytes:
         yield f"{found.wide_bytes} bytes per iteration in 128-bit loads, expected {specialisation.wide_bytes}"
 

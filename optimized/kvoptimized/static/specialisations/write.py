@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -30,4 +31,8 @@ def _write(name: str, format: str, dtype: torch.dtype, *, head_dim: int = 128, s
     rows, slots = torch.zeros(TOKENS, KV_HEADS, head_dim, dtype=dtype), torch.zeros(TOKENS, dtype=torch.int64)
     targets = tuple(target for target in TARGETS if format != "e4m3" or target != "sm_80")
     launch = recorded(lambda: write(cache, slots, rows, rows, checked=False))[0]
-    return launch.specialised(name, exact=True, targets=targets)
+    found = launch.specialised(name, exact=True, targets=targets)
+    # Rows of keys and of values, one tile of each.
+    tile = found.constants["TOKENS"] * found.constants["HEADS"] * head_dim
+    whole = head_dim & (head_dim - 1) == 0
+    return replace(found, wide_bytes=2 * tile * rows.element_size() if whole else 0)

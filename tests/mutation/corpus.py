@@ -24,14 +24,25 @@ from kvconformance.search import Plan, search
 from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvreference.contiguous import ContiguousPool
+from kvreference.groups import ReferenceGroups
 from kvreference.pool import ReferencePool
+from kvreference.publishing import PublishingPool
+from kvreference.radix_publishing import PublishingTree
 from kvreference.scheduler import ReferenceStepper
 from kvspec.rules import REPRODUCIBLE_KEY
 from kvspec.vocabulary import Surface
 from tests.mutation.mutants import ROOT
 
 SEED = 20
-EXAMPLES = {"ReferencePool": 200, "ReferenceStepper": 300, "ContiguousPool": 50, "DecodeFirst": 50}
+EXAMPLES = {
+    "ReferencePool": 200,
+    "ReferenceStepper": 300,
+    "ContiguousPool": 50,
+    "DecodeFirst": 50,
+    "PublishingPool": 50,
+    "ReferenceGroups": 200,
+    "PublishingTree": 200,
+}
 
 
 class DecodeFirst(ReferenceStepper):
@@ -45,8 +56,11 @@ HONEST: dict[str, tuple[Surface, Any]] = {
     "ReferenceStepper": (Surface.STEPPER, ReferenceStepper),
     "ContiguousPool": (Surface.POOL, ContiguousPool),
     "DecodeFirst": (Surface.STEPPER, DecodeFirst),
+    "PublishingPool": (Surface.POOL, PublishingPool),
+    "ReferenceGroups": (Surface.GROUPS, ReferenceGroups),
+    "PublishingTree": (Surface.TREE, PublishingTree),
 }
-SURFACES = (Surface.POOL, Surface.STEPPER)
+SURFACES = (Surface.POOL, Surface.STEPPER, Surface.GROUPS, Surface.TREE)
 
 
 class Corpus(msgspec.Struct):

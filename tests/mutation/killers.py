@@ -6,7 +6,8 @@ They run in a process of their own in which one module is a mutant. A killer giv
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,8 @@ from tests.mutation.scope import SCOPE
 Kill = tuple[str, str]
 """(the kind of killer, what it saw)."""
 
+_PARAM = type(pytest.param())
+
 
 def kill(module: str, corpus: Path) -> Kill | None:
     """Who notices first that `module` is not what it was; None if nobody does."""
@@ -30,7 +33,7 @@ def kill(module: str, corpus: Path) -> Kill | None:
 
 def _tests(module: str, corpus: Path) -> str | None:
     """The first test that fails."""
-    for file in SCOPE[module]:
+    for file in SCOPE[module].tests:
         try:
             tests = list(_calls(importlib.import_module(file)))
         except Exception as error:
@@ -51,17 +54,23 @@ def _calls(module: ModuleType) -> Iterator[tuple[str, Callable[[], None]]]:
                 yield name, partial(test, **values)
 
 
-def _parameters(test: Any) -> list[dict[str, Any]]:
-    marks = getattr(test, "pytestmark", [])
-    names, values = marks[0].args if marks else ("", [()])
+def _parameters(test: Any) -> Iterator[dict[str, Any]]:
+    """Every combination of what the marks of a test list."""
+    marks = [_listed(*mark.args) for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+    for values in itertools.product(*marks):
+        yield {name: value for one in values for name, value in one.items()}
+
+
+def _listed(names: Any, values: Any) -> list[dict[str, Any]]:
     split = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    return [dict(zip(split, one if len(split) > 1 else (one,), strict=True)) for one in values] if marks else [{}]
+    rows = [one.values if isinstance(one, _PARAM) else (one,) if len(split) == 1 else one for one in values]
+    return [dict(zip(split, row, strict=True)) for row in rows]
 
 
 def _honest(module: str, corpus: Path) -> str | None:
     """The first history in which an honest engine is accused, or is no longer what the specification says."""
     try:
-        for name, number, play in _honest_trials(corpus):
+        for name, number, play in _honest_trials(corpus, SCOPE[module].surfaces):
             try:
                 play()
             except Exception as error:
@@ -71,22 +80,38 @@ def _honest(module: str, corpus: Path) -> str | None:
     return None
 
 
-def _honest_trials(path: Path) -> Iterator[tuple[str, int, Any]]:
+def _honest_trials(path: Path, surfaces: Sequence[str]) -> Iterator[tuple[str, int, Callable[[], None]]]:
     from kvconformance.checker import Checker
-    from kvconformance.pool import PoolDriver, stepless
+    from kvconformance.pool import stepless
     from kvspec.violation import Tally
     from kvspec.vocabulary import Surface
     from tests.mutation.corpus import HONEST, read
-    from tests.reference.test_refines_spec import ComparedPool, ComparedStepper
 
-    drivers = {"ContiguousPool": PoolDriver, "ReferencePool": ComparedPool}
     for name, histories in read(path).honest.items():
         surface, engine = HONEST[name]
+        if surface.value not in surfaces:
+            continue
+        driver = _driver(name, surface)
         for number, history in enumerate(histories):
             setting = (history.world(), engine.capabilities)
             checker = Checker(*(stepless(*setting) if surface is Surface.POOL else setting), Tally())
-            driver = drivers.get(name, ComparedStepper)
-            yield name, number, lambda: driver(engine, checker).run(history.operations)  # noqa: B023 - called at once
+            yield name, number, partial(_run, driver, engine, checker, history.operations)
+
+
+def _run(driver: Any, engine: Any, checker: Any, operations: Any) -> None:
+    driver(engine, checker).run(operations)
+
+
+def _driver(name: str, surface: Any) -> Any:
+    """What drives an engine, and compares its state with the specification's where the reference has such a test."""
+    from kvconformance.trial import DRIVERS
+    from tests.reference.test_groups import ComparedGroups
+    from tests.reference.test_radix import ComparedTree
+    from tests.reference.test_refines_spec import ComparedPool, ComparedStepper
+
+    plain = {"ContiguousPool", "PublishingPool"}
+    compared = {"pool": ComparedPool, "stepper": ComparedStepper, "groups": ComparedGroups, "tree": ComparedTree}
+    return DRIVERS[surface] if name in plain else compared[surface.value]
 
 
 def _imposters(module: str, corpus: Path) -> str | None:
@@ -103,7 +128,7 @@ def _imposters(module: str, corpus: Path) -> str | None:
 
     fatal = read(corpus).fatal
     for imposter in IMPOSTERS:
-        if imposter.__name__ not in fatal:
+        if imposter.__name__ not in fatal or surface_of(imposter).value not in SCOPE[module].surfaces:
             continue
         rule, history = fatal[imposter.__name__]
         try:

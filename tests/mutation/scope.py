@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
 
-_SPEC = tuple(f"tests.spec.test_{name}" for name in ("transition", "guards", "blame", "self_descriptions"))
-_REFERENCE = ("tests.reference.test_pool", "tests.reference.test_mutants")
+PAGED, GROUPS, TREE = ("pool", "stepper"), ("groups",), ("tree",)
+
+
+@dataclass(frozen=True)
+class Killers:
+    """Who must notice that a module is a mutant: files of tests, and the engines and imposters of some surfaces."""
+
+    tests: tuple[str, ...]
+    surfaces: tuple[str, ...] = PAGED
+
+
+def _spec(*names: str, surfaces: tuple[str, ...] = PAGED) -> Killers:
+    return Killers(tuple(f"tests.spec.test_{name}" for name in names), surfaces)
+
+
+_REFERENCE = Killers(("tests.reference.test_pool", "tests.reference.test_mutants"))
+_SPEC = _spec("transition", "guards", "blame", "self_descriptions")
+_GROUPS = _spec("groups", surfaces=GROUPS)
+_TREE = _spec("tree", surfaces=TREE)
+_MIRROR = _spec("mirror", surfaces=(*PAGED, *TREE))
 _TRANSITION = ("admission", "blocks", "computing", "contents", "exits", "guards", "steps", "transfers")
 
 SCOPE = MappingProxyType(
@@ -14,9 +33,15 @@ SCOPE = MappingProxyType(
         "kvspec.transition": _SPEC,
         **{f"kvspec.transition.{name}": _SPEC for name in _TRANSITION},
         **{f"kvspec.{name}": _SPEC for name in ("hits", "claims", "invariants")},
+        **{
+            f"kvspec.groups.{name}": _GROUPS
+            for name in ("vocabulary", "needs", "state", "hits", "blocks", "claims", "transition", "invariants")
+        },
+        **{f"kvspec.tree.{name}": _TREE for name in ("state", "transition", "shown")},
+        "kvspec.mirror": _MIRROR,
     }
 )
-"""Each mutated module with the files of tests that are its first killers."""
+"""Each mutated module with its killers."""
 
 
 def chosen(words: list[str]) -> list[str]:

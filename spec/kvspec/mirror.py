@@ -97,7 +97,7 @@ def _store(mirror: dict[tuple[str, PublishedKey], Entry], message: BlockStored, 
     )
     before = Content.root(parts)
     if message.parent is not None:
-        parent = mirror.get((place, message.parent))
+        parent = mirror.get((place, message.parent)) or _elsewhere(mirror, message.parent)
         tally.require(
             parent is not None,
             _RULE,
@@ -120,6 +120,11 @@ def _store(mirror: dict[tuple[str, PublishedKey], Entry], message: BlockStored, 
     for number, key in enumerate(message.keys):
         before = before.extend(message.tokens[number * size : (number + 1) * size], parts)
         _put(mirror, (place, key), before, counts, tally)
+
+
+def _elsewhere(mirror: Mapping[tuple[str, PublishedKey], Entry], key: PublishedKey) -> Entry | None:
+    """What a key names in any medium: a block that moves to the host may leave its parent on the device."""
+    return next((entry for (_, other), entry in mirror.items() if other == key), None)
 
 
 def _put(
@@ -161,7 +166,10 @@ def compare(
     that hold full content, and the mirror may lack some.
     """
     real = Counter(blocks)
-    mirrored = Counter({e.content: e.copies for (place, _), e in index.items() if place == medium})
+    mirrored: Counter[Content] = Counter()
+    for (place, _), entry in index.items():
+        if place == medium:
+            mirrored[entry.content] += entry.copies
     stale = [content for content in mirrored if content not in real]
     tally.require(
         not stale,

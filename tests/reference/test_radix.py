@@ -11,7 +11,7 @@ from kvconformance.tree.driver import TreeDriver
 from kvreference.radix import ReferenceTree, Run
 from kvreference.radix_publishing import PublishingTree
 from kvspec import Tally
-from kvspec.rules import SYMMETRIC_LOCKS
+from kvspec.rules import CONSERVATION
 from kvspec.vocabulary import NO_PARTS, KeyParts, Surface, TokenId, World
 
 
@@ -107,4 +107,4 @@ class ComparedTree(TreeDriver):
 def test_the_tree_refines_the_relation(history: History) -> None:
     checker = Checker(history.world(), PublishingTree.capabilities, Tally())
     ComparedTree(PublishingTree, checker).run(history.operations)
-    assert checker.tally.exercised[SYMMETRIC_LOCKS]
+    assert checker.tally.exercised[CONSERVATION]

@@ -79,7 +79,7 @@ def test_a_clear_empties_every_medium() -> None:
 def test_media_are_apart() -> None:
     index = replay([TWO, replace(TWO, medium="host"), BlockRemoved((A, B), "host")])
     assert index == replay([TWO])
-    assert "parent" in broken(TWO, BlockStored((C,), B, tokens(5, 6), 2, medium="host"))
+    assert "removal" in broken(TWO, BlockRemoved((A,), "host"))
 
 
 def test_copies_count_only_where_that_is_declared() -> None:

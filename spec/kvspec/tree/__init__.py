@@ -1,8 +1,8 @@
 """Radix trees: prefix caches whose nodes hold runs of pages, are split where prefixes part, and are locked while used.
 
 How an engine cuts the pages into nodes is its own business. The ghost therefore counts locks per page: `vocabulary` has
-what an engine answers and shows, `state` the pages with their locks, `transition` judges every operation, `shown` what
-the engine says of itself afterwards.
+what an engine answers and shows, `state` the pages with their locks, `transition` judges every operation, `places`
+where tokens are, `shown` what the engine says of itself afterwards.
 """
 
 from kvspec.tree.state import TreeState

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kvspec import mirror, rules
 from kvspec.mirror import Content
+from kvspec.published import Published
 from kvspec.tree import events as ev
 from kvspec.tree.state import TreeState
 from kvspec.tree.vocabulary import Node
@@ -26,7 +27,7 @@ def show(state: TreeState, event: ev.Show, tally: Tally) -> None:
     _locks(state, event, tally)
     _sizes(state, event, tally)
     if event.published is not None:
-        _published(state, event, tally)
+        _published(state, event.published, tally)
 
 
 def _pages(state: TreeState, event: ev.Show, tally: Tally) -> None:
@@ -55,8 +56,8 @@ def _pages(state: TreeState, event: ev.Show, tally: Tally) -> None:
 
 
 def _locks(state: TreeState, event: ev.Show, tally: Tally) -> None:
-    tally.met(rules.SYMMETRIC_LOCKS)
     for node in event.nodes:
+        tally.met(rules.SYMMETRIC_LOCKS)
         for content in pages_of(state, node):
             locks = state.pages[content].locks
             if node.locks != locks:
@@ -86,7 +87,7 @@ def _sizes(state: TreeState, event: ev.Show, tally: Tally) -> None:
         )
 
 
-def _published(state: TreeState, event: ev.Show, tally: Tally) -> None:
+def _published(state: TreeState, messages: Sequence[Published], tally: Tally) -> None:
     counts = state.capabilities.counts_copies
-    state.mirror = mirror.replay(event.published or (), state.mirror, counts_copies=counts, tally=tally)
+    state.mirror = mirror.replay(messages, state.mirror, counts_copies=counts, tally=tally)
     mirror.compare(state.mirror, state.pages, tally, exact=True, counts_copies=counts)

@@ -6,16 +6,16 @@ an insertion without room may evict too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from kvspec import rules
 from kvspec.mirror import Content
 from kvspec.rules import Rule
 from kvspec.tree import events as ev
+from kvspec.tree.places import by_page, require_free, require_own
 from kvspec.tree.shown import show
 from kvspec.tree.state import Page, TreeState
-from kvspec.tree.vocabulary import Slots
 from kvspec.violation import HarnessFault, Tally
 
 
@@ -32,16 +32,16 @@ def match(state: TreeState, event: ev.Match, tally: Tally) -> None:
         lambda: (f"a lookup of {len(event.tokens)} tokens finds {event.hit}", f"whole pages of {state.size}"),
     )
     path = list(state.chain(event.tokens[: event.hit], event.parts))
+    _count_twins(state, event, tally)
     for index, content in enumerate(path):
         tally.met(rules.CONTENT_MATCHES_KEY)
         if index:
             tally.met(rules.COMPLETE_KEY)  # a later page is the same only behind the same pages
-        _count_twins(state, content, tally)
         if content not in state.pages:
             tally.broken(
                 _blame(state, content), f"a lookup finds {content}, which is not cached", "a hit on cached pages"
             )
-    _check_slots(state, path, event.slots, tally)
+    require_own(state, path, event.slots, tally)
     if path:
         state.found[event.handle] = path[-1]
 
@@ -59,9 +59,13 @@ def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
     )
     new = chain[known:]
     _make_room(state, len(new), event.left, set(chain), tally)
-    slots = _cut(event.slots, len(new), state.size, tally)
-    for content, places in zip(new, slots, strict=True):
-        _require_free(state, content, places, tally)
+    tally.require(
+        len(state.pages) + len(new) <= state.world.num_blocks,
+        rules.CONSERVATION,
+        lambda: (f"{len(state.pages)} pages are cached and {len(new)} more", f"room for {state.world.num_blocks}"),
+    )
+    for content, places in by_page(state, new, event.slots, tally):
+        require_free(state, content, places, tally)
         state.pages[content] = Page(slots=places)
         state.seen.add(content)
 
@@ -103,17 +107,18 @@ def evict(state: TreeState, event: ev.Evict, tally: Tally) -> None:
     gone = {content for content in state.pages if content not in event.left}
     _require_unlocked(state, gone, tally)
     _require_leaves_first(state, gone, event.left, tally)
-    tokens, can = len(gone) * state.size, state.evictable * state.size
+    tokens, can = len(gone) * state.size, min(event.asked, state.evictable * state.size)
     tally.require(
         event.told == tokens,
         rules.CONSERVATION,
         lambda: (f"{event.told} tokens are said to be evicted", f"{tokens} have left the tree"),
     )
-    tally.require(
-        tokens >= min(event.asked, can),
-        rules.FIT_AGREES_WITH_ALLOCATE,
-        lambda: (f"{tokens} tokens are evicted of {event.asked} asked for", f"{min(event.asked, can)}: {can} can be"),
-    )
+    if can:
+        tally.require(
+            tokens >= can,
+            rules.FIT_AGREES_WITH_ALLOCATE,
+            lambda: (f"{tokens} tokens are evicted of {event.asked} asked for", f"{can}: so many are not locked"),
+        )
     for content in gone:
         del state.pages[content]
     forget(state)
@@ -162,7 +167,9 @@ def _require_unlocked(state: TreeState, gone: set[Content], tally: Tally) -> Non
 
 
 def _require_leaves_first(state: TreeState, gone: set[Content], left: frozenset[Content], tally: Tally) -> None:
-    orphan = next((c for c in left if len(c.elements) > state.size and any(up in gone for up in state.path(c))), None)
+    if not gone:
+        return
+    orphan = next((content for content in left if any(up in gone for up in state.path(content))), None)
     tally.require(
         orphan is None,
         rules.CONTIGUOUS_CHAIN,
@@ -170,51 +177,28 @@ def _require_leaves_first(state: TreeState, gone: set[Content], left: frozenset[
     )
 
 
-def _count_twins(state: TreeState, content: Content, tally: Tally) -> None:
-    """Count the rules of namespaces where another has the same tokens."""
-    for other in state.pages:
-        if other.elements == content.elements and other != content:
-            tally.met(rules.ISOLATION if other.salt != content.salt else rules.COMPLETE_KEY)
+def _count_twins(state: TreeState, event: ev.Match, tally: Tally) -> None:
+    """Count the rules of namespaces where another has the tokens of the first page that is not cached."""
+    missing = next((page for page in state.chain(event.tokens, event.parts) if page not in state.pages), None)
+    if missing is None:
+        return
+    for other in _twins(state, missing):
+        tally.met(rules.ISOLATION if other.computes == missing.computes else rules.COMPLETE_KEY)
+
+
+def _twins(state: TreeState, content: Content) -> list[Content]:
+    """What is cached of the tokens of a page that is not, in other namespaces."""
+    return [other for other in state.pages if other.elements == content.elements]
 
 
 def _blame(state: TreeState, content: Content) -> Rule:
     """Which rule a hit on a page that is not cached breaks, from what is cached and looks like it."""
-    twins = [other for other in state.pages if other.elements == content.elements]
+    twins = _twins(state, content)
     if any(other.computes == content.computes for other in twins):
         return rules.ISOLATION
     own, depth = content.elements[-state.size :], len(content.elements)
     alike = any(other.elements[-state.size :] == own and len(other.elements) == depth for other in state.pages)
     return rules.COMPLETE_KEY if twins or (alike and content not in state.seen) else rules.CONTENT_MATCHES_KEY
-
-
-def _cut(slots: Slots | None, pages: int, size: int, tally: Tally) -> Sequence[Slots | None]:
-    """Places by page. Their number is that of the tokens."""
-    if slots is None:
-        return [None] * pages
-    tally.require(
-        len(slots) == pages * size,
-        rules.CONSERVATION,
-        lambda: (f"{len(slots)} places for {pages * size} tokens", "one for each token"),
-    )
-    return [slots[start : start + size] for start in range(0, pages * size, size)]
-
-
-def _check_slots(state: TreeState, path: list[Content], slots: Slots | None, tally: Tally) -> None:
-    for content, places in zip(path, _cut(slots, len(path), state.size, tally), strict=True):
-        own = state.pages[content].slots
-        if places is not None and own is not None and places != own:
-            tally.broken(
-                rules.CONTENT_MATCHES_KEY, f"a lookup of {content} gives the places {places}", f"its own places {own}"
-            )
-
-
-def _require_free(state: TreeState, content: Content, places: Slots | None, tally: Tally) -> None:
-    owner = next((own for slot in places or () if (own := state.owner(slot)) is not None), None)
-    tally.require(
-        owner is None,
-        rules.CONSERVATION,
-        lambda: (f"{content} is stored at {places}, which {owner} holds", "places that nobody holds"),
-    )
 
 
 _TRANSITIONS: dict[type, Callable[[TreeState, Any, Tally], None]] = {

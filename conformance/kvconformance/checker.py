@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kvconformance import records
+from kvconformance.answers import whole
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.groups.state import State as GroupsState
@@ -64,18 +66,18 @@ class Observer:
         self._events = getattr(engine, "take_events", None)
 
     def observe(self) -> ev.Observe:
-        """What the engine says now."""
-        waiting, running = self._queues() if self._queues else (None, None)
+        """What the engine says now. Raises `HarnessFault` where an answer has not the type that its method promises."""
+        waiting, running = records.pair(self._queues(), "queues", records.names) if self._queues else (None, None)
         return ev.Observe(
-            free=self._free(),
-            refs=self._refs() if self._refs else None,
-            tables=self._tables() if self._tables else None,
-            free_set=tuple(self._free_set()) if self._free_set else None,
-            keyed=self._keyed() if self._keyed else None,
+            free=whole(self._free(), "free_blocks"),
+            refs=records.counts(self._refs(), "ref_counts") if self._refs else None,
+            tables=records.tables(self._tables(), "tables") if self._tables else None,
+            free_set=records.listed(self._free_set(), "free_set") if self._free_set else None,
+            keyed=records.blocks(self._keyed(), "keyed_blocks") if self._keyed else None,
             waiting=waiting,
             running=running,
-            counters=self._counters() if self._counters else None,
-            published=tuple(self._events()) if self._events else None,
+            counters=records.pair(self._counters(), "counters", whole) if self._counters else None,
+            published=records.published(self._events(), "take_events") if self._events else None,
         )
 
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
+from kvconformance import records
+from kvconformance.answers import several
 from kvconformance.checker import GENERATOR_RAISES, Checker, Guarded
 from kvconformance.stepper import name
 from kvconformance.surfaces import Factory
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.rules import Rule
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Request, TokenId, World
 
 Prompts = Sequence[tuple[int, ...]]
@@ -63,13 +66,16 @@ class GeneratorDriver:
     def serve(self, world: World, prompts: Prompts, max_new_tokens: int) -> Sequence[Sequence[int]]:
         """The outputs of a fresh engine."""
         engine: Any = self.call("building the engine", self.factory, world)
-        outputs: Sequence[Sequence[int]] = self.call("serving the prompts", engine.generate, prompts, max_new_tokens)
-        return outputs
+        outputs = several(self.call("serving the prompts", engine.generate, prompts, max_new_tokens), "generate")
+        if len(outputs) != len(prompts):
+            raise HarnessFault(f"generate() answers {len(outputs)} outputs for {len(prompts)} prompts")
+        return [records.listed(output, "generate") for output in outputs]
 
     def alone(self, prompts: Prompts, max_new_tokens: int) -> list[Sequence[int]]:
         """The tokens of each prompt by plain decoding, up to the first that rounding could decide."""
         engine: Any = self.call("building the engine", self.factory, self.checker.state.world)
-        return [self.call("decoding one prompt alone", engine.expected, p, max_new_tokens) for p in prompts]
+        outputs = (self.call("decoding one prompt alone", engine.expected, p, max_new_tokens) for p in prompts)
+        return [records.listed(output, "expected") for output in outputs]
 
     def blame(self, prompts: Prompts, max_new_tokens: int) -> Rule:
         """The rule that a wrong output breaks, if one thing alone puts it right: no prefix cache, or an ample pool."""

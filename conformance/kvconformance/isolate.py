@@ -1,7 +1,8 @@
 """Runs a check in a child process: an engine that hangs or kills its process becomes a finding, not our crash.
 
 Parent and child speak JSON over a pipe, validated on both sides. The child names each history in a journal file
-before it runs it, so that the parent can tell which one was fatal.
+before it runs it, so that the parent can tell which one was fatal. What the child leaves in its folder for temporary
+files, because it is killed or ends without ceremony, goes with the parent's.
 """
 
 from __future__ import annotations
@@ -109,7 +110,8 @@ def in_child(
     until it says that the engine is loaded), `ChildTrouble` where `work` raises.
     """
     context = multiprocessing.get_context("fork")
-    with tempfile.TemporaryDirectory(prefix="kvspec-") as folder:
+    # A grandchild that outlives the child may still write while the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="kvspec-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "journal"
         ours, theirs = context.Pipe(duplex=False)
         child = context.Process(target=_serve, args=(work, Line(theirs, path)), daemon=False)
@@ -129,11 +131,19 @@ def _serve(work: Callable[[Line], None], line: Line) -> None:
     faulthandler.disable()  # a crash is told by the parent, not by a traceback in between
     _silence()
     single_threaded()
+    _litter_in(line.path.parent / "tmp")
     try:
         work(line)
     except Exception as error:  # carried to the parent, which raises it
         line.send(Trouble(type(error).__name__, str(error)[:4000], bool(getattr(error, "usage", False))))
     os._exit(0)
+
+
+def _litter_in(folder: Path) -> None:
+    """Temporary files of this process, and of those that it starts, are made here; what torch compiles is kept."""
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{tempfile.gettempdir()}/torchinductor-{os.getuid()}")
+    folder.mkdir()
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
 
 def single_threaded() -> None:

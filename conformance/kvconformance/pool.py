@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
+from kvconformance import records
+from kvconformance.answers import truth
 from kvconformance.checker import POOL_RAISES, Checker, Guarded, Observer
-from kvconformance.stepper import name, pick
+from kvconformance.stepper import entry, name, pick, remaps
 from kvconformance.surfaces import Factory
 from kvspec import events as ev
+from kvspec import rules
 from kvspec.hits import check_hit_block
 from kvspec.plans import Admission, Extension, Hit, Rejected
 from kvspec.state import Live, State
@@ -68,6 +71,7 @@ class PoolDriver:
         except Rejected:
             self.checker.feed(ev.Reject(id))
         else:
+            admission = admission if admission is None else records.record(admission, Admission, "admit")
             self.admitted(request, operation.chunk, admission)
         self.observe()
 
@@ -107,7 +111,7 @@ class PoolDriver:
     def hits(self, request: Request) -> list[Hit]:
         """What the pool found for a request: what it says or, without `lookup`, every hit that would be right."""
         if hasattr(self.engine, "lookup"):
-            return [self.call("looking up", self.engine.lookup, request) or Hit(0, ())]
+            return [self.found(request)]
         state, found = self.checker.state, [Hit(0, ())]
         longest = (len(request.prompt) - 1) // state.world.block_size if state.world.caching else 0
         for index in range(longest):
@@ -117,6 +121,11 @@ class PoolDriver:
             idle = next((id for id in serving if id in state.evictable), serving[0])
             found.append(Hit((index + 1) * state.world.block_size, (*found[-1].blocks, idle)))
         return found
+
+    def found(self, request: Request) -> Hit:
+        """What the pool answers to a lookup; None is no hit."""
+        hit = self.call("looking up", self.engine.lookup, request)
+        return Hit(0, ()) if hit is None else records.record(hit, Hit, "lookup")
 
     def grow(self, operation: h.Grow) -> None:
         """Homes for the next tokens of a running request."""
@@ -136,14 +145,14 @@ class PoolDriver:
         if extension is None:
             self.checker.feed(ev.Refuse(id, self.needed(live, count)))
         else:
-            self.extended(live, count, extension)
+            self.extended(live, count, records.record(extension, Extension, "extend"))
         self.observe()
 
     def extended(self, live: Live, count: int, extension: Extension) -> None:
         """The effects of an extension: copies first, then new blocks."""
         id = live.request.id
         for copy in extension.copies:
-            index = live.table.index(copy.source)
+            index = entry(live, copy.source)
             self.checker.feed(ev.Copy(id, index, copy.source, copy.target, copy.extent))
         self.checker.feed(ev.Reserve(id, live.computed + count, tuple(extension.table)))
         self.allocated(id, count)
@@ -179,11 +188,8 @@ class PoolDriver:
         """Where the pool declares that it merges duplicate blocks, follow its tables."""
         if not self.capabilities.remaps_duplicates:
             return
-        for id, table in self.engine.tables().items():
-            live = self.checker.state.requests[id]
-            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
-                if old != new:
-                    self.checker.feed(ev.Remap(id, index, new))
+        for event in remaps(self.checker.state, self.tables()):
+            self.checker.feed(event)
 
     def fail(self, operation: h.Fail) -> None:
         """The step that computes a request fails; the request is dropped."""
@@ -208,6 +214,7 @@ class PoolDriver:
         if table is None:
             self.checker.state.last = "refusal"
         else:
+            records.numbers(table, "fork")
             self.checker.feed(ev.Fork(parent.request.id, child, tuple(table)))
         self.observe()
 
@@ -238,10 +245,30 @@ class PoolDriver:
         self.observe()
 
     def reset(self, operation: h.Reset) -> None:
-        """The prefix cache is reset, or the engine refuses."""
-        if self.capabilities.resets:
-            self.checker.feed(ev.Reset(bool(self.call("resetting", self.engine.reset))))
-            self.observe()
+        """The prefix cache is reset, or the engine refuses, and then finds what it found before."""
+        if not self.capabilities.resets:
+            return
+        found = self.findable()
+        accepted = truth(self.call("resetting", self.engine.reset), "reset")
+        self.checker.feed(ev.Reset(accepted))
+        if not accepted:
+            for id, tokens in self.findable().items():
+                self.checker.tally.require(
+                    tokens >= found[id],
+                    rules.FAILURE_IS_ATOMIC,
+                    lambda id=id, now=tokens: (  # type: ignore[misc]
+                        f"a lookup of {id}'s prompt finds {now} tokens after a reset that is refused",
+                        f"{found[id]} as before",
+                    ),
+                    request=id,
+                )
+        self.observe()
+
+    def findable(self) -> dict[RequestId, int]:
+        """How much lookups find of every prompt, asked only where the index itself is not shown."""
+        if hasattr(self.engine, "keyed_blocks") or not hasattr(self.engine, "lookup"):
+            return {}
+        return {id: self.found(live.request).tokens for id, live in self.checker.state.requests.items()}
 
     def lookup(self, operation: h.Lookup) -> None:
         """Ask for a hit and do not use it."""
@@ -251,11 +278,15 @@ class PoolDriver:
         parts = KeyParts(operation.salt, operation.adapter)
         request = Request(RequestId(f"?{self.lookups}"), tuple(TokenId(t) for t in operation.prompt), 1, 0, parts)
         self.checker.feed(ev.Add(request))
-        hit = self.call("looking up", self.engine.lookup, request)
+        hit = self.found(request)
         self.checker.feed(ev.Lookup(request.id, hit.tokens, tuple(hit.blocks)))
         self.checker.feed(ev.Abort(request.id))
         self.checker.state.last = "lookup"
         self.observe()
+
+    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
+        """The block tables that the pool shows."""
+        return records.tables(self.call("describing its tables", self.engine.tables), "tables")
 
     def running(self) -> list[Live]:
         """Requests that hold blocks."""

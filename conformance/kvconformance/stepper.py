@@ -7,10 +7,12 @@ each planned request would read.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from kvconformance import history as h
+from kvconformance import records
+from kvconformance.answers import several, truth
 from kvconformance.checker import STEPPER_RAISES, Checker, Guarded, Observer
 from kvconformance.surfaces import Factory
 from kvspec import events as ev
@@ -28,9 +30,9 @@ from kvspec.plans import (
     SwappedOut,
     TurnedAway,
 )
-from kvspec.state import Live
+from kvspec.state import Live, State
 from kvspec.violation import HarnessFault
-from kvspec.vocabulary import Phase, Request, RequestId, StepId, TokenId
+from kvspec.vocabulary import BlockId, Phase, Request, RequestId, StepId, TokenId
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -46,7 +48,7 @@ class StepperDriver:
         self.flights: deque[tuple[StepId, StepPlan]] = deque()
         self.capabilities = checker.state.capabilities
         if hasattr(self.engine, "set_sampler"):
-            self.engine.set_sampler(self.say)
+            self.call("taking a sampler", self.engine.set_sampler, self.say)
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
         """Perform all operations, then drain: everything must finish and be given back."""
@@ -106,9 +108,9 @@ class StepperDriver:
             parent.request.parts,
         )
         id = parent.request.id
-        if self.call(f"forking {id}", self.engine.fork, id, child):
-            tables = self.engine.tables() if hasattr(self.engine, "tables") else {}
-            self.checker.feed(ev.Fork(id, child, tuple(tables.get(child.id, parent.table))))
+        if truth(self.call(f"forking {id}", self.engine.fork, id, child), "fork"):
+            table = self.tables().get(child.id, parent.table) if hasattr(self.engine, "tables") else parent.table
+            self.checker.feed(ev.Fork(id, child, tuple(table)))
         else:
             self.checker.state.last = "refusal"
         self.observe()
@@ -117,7 +119,7 @@ class StepperDriver:
         """The prefix cache is reset, or the engine refuses."""
         if not self.capabilities.resets:
             return
-        self.checker.feed(ev.Reset(bool(self.call("resetting", self.engine.reset))))
+        self.checker.feed(ev.Reset(truth(self.call("resetting", self.engine.reset), "reset")))
         self.observe()
 
     # Steps.
@@ -132,7 +134,7 @@ class StepperDriver:
         """Plan a step and dispatch it."""
         if len(self.flights) >= self.capabilities.max_in_flight:
             self.end(operation)
-        plan: StepPlan = self.call("planning a step", self.engine.plan)
+        plan = records.record(self.call("planning a step", self.engine.plan), StepPlan, "plan")
         for action in plan.actions:
             self.apply(action, plan)
         number = StepId(self.checker.state.step)
@@ -153,11 +155,18 @@ class StepperDriver:
             for s in plan.scheduled
             if (live := self.live(s.request)).phase is Phase.RUNNING and s.start + s.count == len(live.tokens)
         }
-        finished = self.call("completing a step", self.engine.complete, plan, sampled)
-        for scheduled in plan.scheduled:
-            self.settle(scheduled.request, sampled, None if finished is None else set(finished))
+        finished = self.finished(self.call("completing a step", self.engine.complete, plan, sampled))
         self.merge_duplicates()
+        for scheduled in plan.scheduled:
+            self.settle(scheduled.request, sampled, finished)
         self.observe()
+
+    def finished(self, told: Any) -> frozenset[RequestId] | None:
+        """Who is finished, as the engine tells; None where it cannot tell."""
+        if told is None:
+            return None
+        finished = records.names(several(told, "complete"), "complete")
+        return frozenset(self.live(id).request.id for id in finished)
 
     def fail(self, operation: h.Fail) -> None:
         """The device fails: the step's requests are dropped."""
@@ -246,15 +255,10 @@ class StepperDriver:
 
     def copied(self, action: BlockCopy) -> list[ev.Event]:
         """Copy-on-write of one entry of a table."""
-        live = self.live(action.request)
-        if action.source not in live.table:
-            raise HarnessFault(
-                f"a copy for {action.request} names block {action.source}, not in its table {live.table}"
-            )
-        index = live.table.index(action.source)
+        index = entry(self.live(action.request), action.source)
         return [ev.Copy(action.request, index, action.source, action.target, action.extent)]
 
-    def settle(self, id: RequestId, sampled: dict[RequestId, TokenId], finished: set[RequestId] | None) -> None:
+    def settle(self, id: RequestId, sampled: dict[RequestId, TokenId], finished: Set[RequestId] | None) -> None:
         """The effects of a completed step on one of its requests."""
         live = self.live(id)
         if live.phase is Phase.DONE:
@@ -268,16 +272,16 @@ class StepperDriver:
             self.checker.feed(ev.Finish(id, self.capabilities.defers_release))
 
     def merge_duplicates(self) -> None:
-        """Where the engine declares that it merges duplicate blocks, follow its tables."""
-        if not self.capabilities.remaps_duplicates:
-            return
-        for id, table in self.engine.tables().items():
-            live = self.live(id)
-            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
-                if old != new:
-                    self.checker.feed(ev.Remap(id, index, new))
+        """Where the engine declares that it merges duplicate blocks, follow its tables, before anybody finishes."""
+        if self.capabilities.remaps_duplicates:
+            for event in remaps(self.checker.state, self.tables()):
+                self.checker.feed(event)
 
     # Helpers.
+
+    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
+        """The block tables that the engine shows."""
+        return records.tables(self.call("describing its tables", self.engine.tables), "tables")
 
     def observe(self) -> None:
         """Ask the engine what it says of itself, and judge it."""
@@ -295,7 +299,8 @@ class StepperDriver:
 
         Asked again for a token that it had before, the model says another one, as a model at a temperature may.
         """
-        live, position = self.live(id), len(tokens)
+        records.name(id, "sampler")
+        live, position = self.live(id), len(several(tokens, "sampler"))
         return self.sample(live) if position >= len(live.tokens) else TokenId(1 - live.tokens[position] % 2)
 
     def sample(self, live: Live) -> TokenId:
@@ -308,6 +313,23 @@ def name(number: int) -> RequestId:
     """The name of the request with this number: A, B, …, Z, A1, B1 and so on."""
     letter, round_ = NAMES[number % len(NAMES)], number // len(NAMES)
     return RequestId(f"{letter}{round_}" if round_ else letter)
+
+
+def entry(live: Live, source: BlockId) -> int:
+    """The entry of a request's table that a copy moves."""
+    if source not in live.table:
+        raise HarnessFault(f"a copy for {live.request.id} names block {source}, not in its table {live.table}")
+    return live.table.index(source)
+
+
+def remaps(state: State, tables: Mapping[RequestId, tuple[BlockId, ...]]) -> Iterator[ev.Remap]:
+    """The entries of running requests that have moved to other blocks."""
+    for id, table in tables.items():
+        live = state.requests.get(id)
+        if live is not None and live.phase is Phase.RUNNING:
+            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
+                if old != new:
+                    yield ev.Remap(id, index, new)
 
 
 def pick(candidates: list[Live], which: int) -> Live | None:

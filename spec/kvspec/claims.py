@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kvspec import events as ev
-from kvspec import mirror, rules
+from kvspec import mirror, rules, spoken
 from kvspec.published import Published
 from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.violation import Tally
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import BlockId
 
 
 def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     """Require that every claim in `event` agrees with the state."""
     _known(state, event, tally)
     if event.tables is not None:
-        _tables(state, event, tally)
+        spoken.tables(state, event, tally)
     if event.free_set is not None:
         _free_set(state, event.free_set, tally)
     if event.refs is not None:
@@ -28,7 +28,7 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     if event.keyed is not None:
         _keyed(state, event.keyed, tally)
     if event.running is not None or event.waiting is not None:
-        _queues(state, event, tally)
+        spoken.queues(state, event, tally)
     if event.counters is not None:
         _counters(state, event.counters, tally)
     if event.published is not None:
@@ -125,27 +125,10 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
             )
 
 
-def _tables(state: State, event: ev.Observe, tally: Tally) -> None:
-    tables = event.tables or {}
-    tally.met(rules.NO_DANGLING_REFERENCE)
-    for id, live in state.requests.items():
-        table = tuple(tables.get(id, ()))
-        if list(table) == live.table:
-            continue
-        if state.last == "refusal":
-            rule = rules.FAILURE_IS_ATOMIC
-        elif not live.table:
-            rule = rules.EVERY_EXIT_RELEASES
-        elif live.phase is Phase.DONE and any(set(live.table) & touched for touched in state.in_flight.values()):
-            rule = rules.IN_FLIGHT_FENCE
-        else:
-            rule = rules.NO_DANGLING_REFERENCE
-        tally.broken(rule, f"the table of {id} is {list(table)}", f"{live.table}", request=id)
-
-
 def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
     """A block that the index names is full of computed tokens (S4)."""
     tally.met(rules.CONTENT_MATCHES_KEY)
+    _kept(state, keyed, tally)
     for id in sorted(keyed):
         block = state.blocks[id]
         if None not in block.contexts or block.fence:
@@ -159,15 +142,16 @@ def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
         tally.broken(rule, f"the index names block {id}, which is not full of computed tokens", expected, block=id)
 
 
-def _queues(state: State, event: ev.Observe, tally: Tally) -> None:
-    names = (*(event.waiting or ()), *(event.running or ()))
-    tally.met(rules.ONE_QUEUE)
-    for id, times in Counter(names).items():
-        if times > 1:
-            tally.broken(rules.ONE_QUEUE, f"{id} stands {times} times in the queues", "once", request=id)
-    missing = [live.request.id for live in state.live() if live.request.id not in names]
-    if missing:
-        tally.broken(rules.ONE_QUEUE, f"{missing[0]} is in no queue", "a live request is in one", request=missing[0])
+def _kept(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
+    """What the index named before a reset that was refused it still names, right after it (S12)."""
+    if state.kept is not None:
+        forgotten = sorted(state.kept - keyed)
+        tally.require(
+            not forgotten,
+            rules.FAILURE_IS_ATOMIC,
+            lambda: (f"the index forgets block {forgotten[0]} in a reset that is refused", "it is as it was"),
+        )
+    state.shown, state.kept = keyed, None
 
 
 def _counters(state: State, counters: tuple[int, int], tally: Tally) -> None:

@@ -23,7 +23,8 @@ _ONLY_WORDS: Final[dict[type, set[str]]] = {
 """Fields that a rule asks for its name or its count only; releases and depths are told by `_batches`."""
 
 _APART: Final[dict[type, set[str]]] = {
-    State: {"requests", "blocks", "evictable", "in_flight", "transfers", "contexts", "world", "capabilities", "mirror"},
+    State: {"requests", "blocks", "evictable", "in_flight", "transfers", "contexts", "world", "capabilities", "mirror"}
+    | {"shown", "kept"},
     Live: {"table"},
     Block: set(),
 }
@@ -48,9 +49,10 @@ def footprint(state: State, nameless: bool = False) -> object:
     order = _order(state) if nameless else [BlockId(id) for id in range(len(state.blocks))]
     names = {id: place for place, id in enumerate(order)}
     idle = [names[id] for id in state.evictable]
-    present = [live for live in state.requests.values() if _matters(live)]
+    present = [live for live in state.requests.values() if _matters(state, live)]
     return (
         _frozen(_STATE(state)),
+        () if nameless else (state.shown, state.kept),
         len(state.requests),
         tuple((_frozen(_LIVE(live)), tuple(names[id] for id in live.table)) for live in present),
         tuple(_frozen(_BLOCK(state.blocks[id])) for id in order),
@@ -89,9 +91,10 @@ def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, i
     return frozenset((key, frozenset(names[id] for id in blocks)) for key, blocks in touched.items())
 
 
-def _matters(live: Live) -> bool:
-    """A request that has left and given its blocks back can only be named again to be refused."""
-    return live.phase is not Phase.DONE or bool(live.table) or live.transfer is not None
+def _matters(state: State, live: Live) -> bool:
+    """A request that has left and given its blocks back can only be named again to be refused, save by lazy queues."""
+    lingers = live.left_in >= min(state.unfinished)
+    return live.phase is not Phase.DONE or bool(live.table) or live.transfer is not None or lingers
 
 
 def _batches(blocks: Iterable[Block]) -> tuple[tuple[int, int] | None, ...]:

@@ -210,6 +210,7 @@ def _lose(candidate: Candidate, lost: Lost) -> None:
     """Forget what idle blocks hold. The order of takes that nobody saw is judged when their step ends."""
     for id in lost.blocks:
         candidate.state.blocks[id].poison(candidate.state.world.block_size, candidate.state.step)
+    candidate.state.shown = candidate.state.kept = None
     candidate.owed |= lost.owed
 
 

@@ -77,8 +77,14 @@ class Live:
     waits_since: int = 0
     """The step in which it was added or preempted."""
     swapped: list[int | None] | None = None
+    swapped_by: tuple[int | None, ...] = ()
+    """The step that wrote each position that lies on the host."""
+    garbage: frozenset[int] = frozenset()
+    """The positions that lie there and that a failed step wrote."""
     transfer: TransferId | None = None
     looked_up: tuple[BlockId, ...] = ()
+    left_in: int = -1
+    """The step in which it left, or gave back the last of what it held."""
     forked: int = 0
     """0, or for a fork a number of its own: what a model would sample differently."""
 
@@ -120,6 +126,10 @@ class State:
     variants: dict[tuple[int, ...], set[tuple[tuple[TokenId, ...], KeyParts]]] = field(default_factory=dict)
     mirror: Index = field(default_factory=lambda: EMPTY)
     """What a subscriber of the published events has."""
+    shown: frozenset[BlockId] | None = None
+    """The blocks in the index as it was told last, while nothing has happened that may change it."""
+    kept: frozenset[BlockId] | None = None
+    """Those that were in it when a reset was refused, until it is told again."""
 
     def copy(self) -> State:
         """An independent copy. The trie of contexts is shared: it only grows, and ids keep their meaning."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 
 from kvreference.scheduler import ReferenceStepper
@@ -47,6 +50,20 @@ class Exiting(ReferenceStepper):
         if len(self.tasks) > 1:
             os._exit(17)
         return super().plan()
+
+
+class Littering(Exiting):
+    """Makes a temporary folder each time that it is built, and another one in a process that it starts."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        tempfile.mkdtemp(prefix="litter-")
+        make = "import tempfile; tempfile.mkdtemp(prefix='litter-')"
+        if not type(self).started:
+            type(self).started = True
+            subprocess.run([sys.executable, "-c", make], check=True)
+
+    started = False
 
 
 class Crashing(ReferenceStepper):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +76,15 @@ def test_a_wrong_adapter_is_a_harness_fault_and_no_finding() -> None:
     assert "never added" in report.fault
     assert not report.findings
     assert not report.with_verdict(Verdict.HELD)
+
+
+def test_temporary_files_of_a_child_that_dies_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert "exit status 17" in found(hostile.Littering).seen
+    assert check_supervised(lambda: as_engine(hostile.Wordy), Plan(examples=5), name="an engine").exit_status == 0
+    assert list(tmp_path.iterdir()) == []
+    assert tempfile.gettempdir() == str(tmp_path)
 
 
 def test_what_an_engine_prints_does_not_reach_the_report(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kvconformance.history import Add, Commit, Free, History
+from kvconformance.history import Add, Commit, Free, History, Reset
 from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvspec import rules
@@ -43,6 +43,35 @@ def broken(pool: type[Silent], *last: Add, blocks: int = 5, caching: bool = True
     history = History(blocks, 1, (*cached, Add((1,)), Add((1,)), Add((1,)), *last), caching=caching)
     trial = play(pool, pool.capabilities, Surface.POOL, history, Tally())  # type: ignore[arg-type]
     return trial.violation.rule if trial.violation else None
+
+
+class Mute(Silent):
+    """The reference pool with `lookup`, which does not show its index."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "keyed_blocks":
+            raise AttributeError(name)
+        return getattr(self.pool, name)
+
+
+class Forgetful(Mute):
+    """Refuses to be reset, and has forgotten what is idle."""
+
+    def reset(self) -> bool:
+        refused = not self.pool.reset()
+        for block in self.pool.blocks.idle:
+            self.pool.cache.withdraw(block)
+        return not refused
+
+
+@pytest.mark.parametrize(("pool", "rule"), [(Silent, None), (Mute, None), (Forgetful, rules.FAILURE_IS_ATOMIC)])
+def test_lookups_find_after_a_refused_reset_what_they_found_before(pool: type[Silent], rule: Rule | None) -> None:
+    cached = (Add((0, 0, 0)), Commit(), Free(), Add((1,)), Commit())
+    refused = History(6, 1, (*cached, Reset()))
+    trial = play(pool, pool.capabilities, Surface.POOL, refused, Tally())  # type: ignore[arg-type]
+    assert (trial.violation.rule if trial.violation else None) is rule
+    accepted = History(6, 1, (*cached, Free(), Reset(), Add((0, 0, 0))))
+    assert play(pool, pool.capabilities, Surface.POOL, accepted, Tally()).violation is None  # type: ignore[arg-type]
 
 
 def test_a_refusal_is_right_if_some_hit_would_take_more_than_is_free() -> None:

@@ -21,10 +21,10 @@ def _spec(*names: str, surfaces: tuple[str, ...] = PAGED) -> Killers:
 
 
 _REFERENCE = Killers(("tests.reference.test_pool", "tests.reference.test_mutants"))
-_SPEC = _spec("transition", "guards", "blame", "self_descriptions")
-_GROUPS = _spec("groups", surfaces=GROUPS)
-_TREE = _spec("tree", surfaces=TREE)
-_MIRROR = _spec("mirror", surfaces=(*PAGED, *TREE))
+_SPEC = _spec("transition", "guards", "blame", "self_descriptions", "claims_gaps")
+_GROUPS = _spec("groups", "groups_guards", "groups_blame", surfaces=GROUPS)
+_TREE = _spec("tree", "tree_guards", surfaces=TREE)
+_MIRROR = _spec("mirror", "mirror_guards", surfaces=(*PAGED, *TREE))
 _TRANSITION = ("admission", "blocks", "computing", "contents", "exits", "guards", "steps", "transfers")
 
 SCOPE = MappingProxyType(
@@ -32,13 +32,13 @@ SCOPE = MappingProxyType(
         **{f"kvreference.{name}": _REFERENCE for name in ("pool", "prefix_cache", "blocks", "scheduler")},
         "kvspec.transition": _SPEC,
         **{f"kvspec.transition.{name}": _SPEC for name in _TRANSITION},
-        **{f"kvspec.{name}": _SPEC for name in ("hits", "claims", "invariants")},
+        **{f"kvspec.{name}": _SPEC for name in ("hits", "claims", "spoken", "invariants")},
         **{
             f"kvspec.groups.{name}": _GROUPS
             for name in ("vocabulary", "needs", "state", "hits", "blocks", "claims", "transition", "invariants")
         },
-        **{f"kvspec.tree.{name}": _TREE for name in ("state", "transition", "shown")},
-        "kvspec.mirror": _MIRROR,
+        **{f"kvspec.tree.{name}": _TREE for name in ("vocabulary", "events", "state", "transition", "places", "shown")},
+        **{f"kvspec.{name}": _MIRROR for name in ("published", "mirror")},
     }
 )
 """Each mutated module with its killers."""

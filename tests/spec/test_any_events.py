@@ -16,7 +16,10 @@ from kvspec.violation import HarnessFault
 from kvspec.vocabulary import StepId
 
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
-ABLE = Capabilities(salts=True, adapters=True, remaps_duplicates=True, lookahead_blocks=1, max_in_flight=2)
+SWAPS = ("recompute", "swap")
+ABLE = Capabilities(
+    salts=True, adapters=True, remaps_duplicates=True, lookahead_blocks=1, max_in_flight=2, preemptions=SWAPS
+)
 
 numbers = st.integers(-2, 5)
 names = st.sampled_from("ABC")

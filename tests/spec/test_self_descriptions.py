@@ -91,7 +91,7 @@ def test_a_wrong_free_count_is_blamed_on_what_has_just_happened(
         ev.Lookup("B", 0),
         ev.Sample("A", 1),
         ev.EndStep(),
-        ev.Reset(False),
+        ev.Reset(True),
         ev.Fork("A", request("C", 0, 1, 0), (0, 1)),
         ev.Reserve("A", 3, (0, 1)),
         ev.ReleaseAgain("A"),

@@ -16,7 +16,7 @@ from kvspec.rules import Rule
 from kvspec.violation import HarnessFault
 
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
-PLAIN = Capabilities(salts=True, adapters=True, media=True)
+PLAIN = Capabilities(salts=True, adapters=True, media=True, preemptions=("recompute", "swap"))
 
 
 def request(id: str, *prompt: int, new: int = 2, **parts: object) -> Request:

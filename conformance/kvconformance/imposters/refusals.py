@@ -57,6 +57,17 @@ class RefusedAdmissionKeepsBlocks(ReferencePool):
         return admission
 
 
+class RefusedResetForgetsWhatIsIdle(ReferencePool):
+    """Clears the parts of the cache that can be, and then refuses for the sake of the rest (tokenspeed #1125)."""
+
+    bug, broken_rule = "B286", rules.FAILURE_IS_ATOMIC
+
+    def reset(self) -> bool:
+        for block in self.blocks.idle:
+            self.cache.withdraw(block)
+        return super().reset()
+
+
 # What fits is given, what does not is refused.
 
 

@@ -96,6 +96,20 @@ class VictimLosesItsPlace(ReferenceStepper):
         super().enqueue(task)
 
 
+class AbortLooksInTheWrongQueue(ReferenceStepper):
+    """Looks for an aborted victim that runs again among those that wait, and leaves it there (vllm-omni #3774)."""
+
+    bug, broken_rule = "B285", rules.ONE_QUEUE
+
+    def abort(self, id: RequestId) -> None:
+        task = self.tasks.get(id)
+        runs_again = task is not None and task.resumed and task in self.running
+        super().abort(id)
+        if task is not None and runs_again:
+            task.in_flight = True  # the scan passes over whoever is gone
+            self.running.append(task)
+
+
 # Progress.
 
 

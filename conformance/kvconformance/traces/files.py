@@ -53,6 +53,7 @@ class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     lookahead_blocks: Count = 0
     remaps_duplicates: bool = False
     watermark_blocks: Count = 0
+    preemptions: tuple[Literal["recompute", "swap"], ...] = ("recompute",)
     orders_transfers: bool = False
     counts_copies: bool = False
     hides_lost_takes: bool = False

@@ -7,6 +7,7 @@ from types import MappingProxyType
 _CONSTANT = "the same in every state of a scope"
 _RELATIVE = "only compared with other steps: kept as NOW, FLYING or OLD"
 _BLAME = "read only to choose the rule that is blamed, never to decide whether something is wrong"
+_NO_FAILURE = "of what a failed step wrote, and no scope has both failures and swaps"
 _REPORT = "read only by observations and reports, which are not in the alphabet"
 
 DROPPED = MappingProxyType(
@@ -24,6 +25,8 @@ DROPPED = MappingProxyType(
             "resumed_hit_tokens": _REPORT,
             "variants": "written when requests are added, which is before the first state; read only to count",
             "mirror": "changed only by published events, which are not in the alphabet",
+            "shown": _REPORT,
+            "kept": _REPORT,
         },
         "Live": {
             "request": _CONSTANT,
@@ -34,6 +37,9 @@ DROPPED = MappingProxyType(
             "waits_since": _BLAME,
             "looked_up": "set only by lookups, which are not in the alphabet",
             "copied": _BLAME,
+            "left_in": _REPORT,
+            "swapped_by": _NO_FAILURE,
+            "garbage": _NO_FAILURE,
             "forked": "the fork of a scope is always the same request",
         },
         "Block": {

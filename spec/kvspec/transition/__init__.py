@@ -26,7 +26,12 @@ def step(state: State, event: ev.Event, tally: Tally | None = None) -> State:
 def advance(state: State, event: ev.Event, tally: Tally) -> None:
     """Apply `event` to `state` in place: `step` without the copy, for a checker that keeps only the newest state."""
     _TRANSITIONS[type(event)](state, event, tally)
+    if state.shown is not None and type(event) not in _LEAVES_INDEX:
+        state.shown = state.kept = None
 
+
+_LEAVES_INDEX = frozenset({ev.EndStep, ev.Reset, ev.Observe})
+"""Events after which the index is what they left or told; a reset says itself what it does to it."""
 
 _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Add: admission.add,

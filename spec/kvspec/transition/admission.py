@@ -47,7 +47,7 @@ def reject(state: State, event: ev.Reject, tally: Tally) -> None:
         request=event.request,
     )
     give_back(state, live)
-    live.phase = Phase.DONE
+    live.phase, live.left_in = Phase.DONE, state.step
     state.progressed, state.last = True, "exit"
 
 

@@ -131,10 +131,11 @@ def copy_content(state: State, source: BlockId, target: BlockId, extent: int) ->
 
 
 def publish(state: State, live: Live, start: int) -> None:
-    """Key every block that became full between position `start` and what is computed."""
+    """Key every block that became full between position `start` and what is computed, unless it holds garbage."""
     size = state.world.block_size
     for index in range(start // size, live.computed // size):
-        state.blocks[live.table[index]].key = live.contexts[(index + 1) * size - 1]
+        block = state.blocks[live.table[index]]
+        block.key = None if block.failed else live.contexts[(index + 1) * size - 1]
 
 
 def owners(state: State, id: BlockId) -> str:

@@ -77,6 +77,7 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
 def remap(state: State, event: ev.Remap, tally: Tally) -> None:
     """A table entry moves to a block of the same content, shared; the old block is given back after that."""
     live = live_of(state, event.request)
+    require_phase(tally, live, Phase.RUNNING, "is remapped")
     require_whole_block(state, tally, live, event.index)
     old = live.table[event.index]
     tally.require(

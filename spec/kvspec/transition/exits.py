@@ -12,7 +12,11 @@ from kvspec.vocabulary import Phase
 
 
 def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
-    """A running request that this step has not scheduled gives everything back and waits; its tokens stay."""
+    """A running request that this step has not scheduled gives everything back and waits; its tokens stay.
+
+    It is progress (L1) even where the victim holds nothing yet: an honest scheduler may try each victim once. Who
+    starts and preempts for ever is found by the bound on all steps of a run, not here.
+    """
     live = live_of(state, event.request)
     require_victim(state, tally, live)
     if state.capabilities.hides_lost_takes:
@@ -57,6 +61,7 @@ def release_held(state: State, event: ev.Release, tally: Tally) -> None:
         request=event.request,
     )
     give_back(state, live)
+    live.left_in = state.step
     state.progressed, state.last = True, "exit"
 
 
@@ -68,7 +73,7 @@ def release_again(state: State, event: ev.ReleaseAgain, tally: Tally) -> None:
 
 
 def _leave(state: State, live: Live, deferred: bool) -> None:
-    live.phase = Phase.DONE
+    live.phase, live.left_in = Phase.DONE, state.step
     live.swapped = None
     if not deferred:
         give_back(state, live)

@@ -12,20 +12,27 @@ from kvspec.vocabulary import BlockId, Phase
 def reset(state: State, event: ev.Reset, tally: Tally) -> None:
     """The prefix cache forgets every key, or refuses to."""
     tally.met(rules.INVALIDATE)
-    if event.accepted:
-        state.epoch += 1
-        for block in state.blocks:
-            block.key = None
+    if not event.accepted:
+        state.kept, state.last = state.shown, "refusal"
+        return
+    state.epoch += 1
+    for block in state.blocks:
+        block.key = None
+    state.shown = state.kept = None
     state.last = "reset"
 
 
 def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
-    """What a failed step wrote is garbage and can no longer be matched."""
+    """What a failed step wrote is garbage, on the host too, and can no longer be matched."""
     for block in state.blocks:
         for offset, writer in enumerate(block.writers):
             if writer is not None and writer[1] == event.step:
                 block.contexts[offset] = None
                 block.failed, block.key = True, None
+    for live in state.requests.values():
+        if live.swapped is not None:
+            live.garbage |= {position for position, step in enumerate(live.swapped_by) if step == event.step}
+            live.swapped = [None if p in live.garbage else context for p, context in enumerate(live.swapped)]
     state.last = "failure"
 
 

@@ -24,10 +24,12 @@ FROM_HOST = -1
 def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
     """A victim gives its blocks back, which stay fenced until they are on the host."""
     live = live_of(state, event.request)
+    if "swap" not in (state.world.preemption, *state.capabilities.preemptions):
+        raise HarnessFault(f"{event.request} is swapped out, and no preemption by swap is declared or asked for")
     require_victim(state, tally, live)
     require_arrived(state, tally, live, live.table)
     require_settled(state, tally, live, live.table)
-    live.swapped = [context for block in live.table for context in state.blocks[block].contexts][: live.computed]
+    _copy_out(state, live)
     blocks = frozenset(live.table)
     give_back(state, live)
     _begin_transfer(state, live, event.transfer, blocks)
@@ -36,7 +38,7 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
 
 
 def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
-    """A victim receives blocks into which a transfer brings its keys and values."""
+    """A victim receives blocks into which a transfer brings its keys and values, garbage as garbage."""
     live = live_of(state, event.request)
     require_phase(tally, live, Phase.WAITING, "is swapped in")
     if live.swapped is None:
@@ -56,6 +58,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
         home = state.blocks[live.table[position // size]]
         home.contexts[position % size] = context
         home.writers[position % size] = (event.request, FROM_HOST)
+        home.failed = home.failed or position in live.garbage
     _begin_transfer(state, live, event.transfer, frozenset(event.table))
     state.arriving |= {event.transfer}
     live.phase, live.swapped = Phase.RUNNING, None
@@ -79,7 +82,19 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
     for live in state.requests.values():
         if live.transfer == event.transfer:
             live.transfer = None
+            if live.phase is Phase.DONE:
+                live.left_in = state.step
     state.last = "transfer"
+
+
+def _copy_out(state: State, live: Live) -> None:
+    """What the computed positions hold, with the steps that wrote them, and which of it is garbage."""
+    slots = [(state.blocks[id], offset) for id in live.table for offset in range(state.world.block_size)]
+    slots = slots[: live.computed]
+    live.swapped = [block.contexts[offset] for block, offset in slots]
+    live.swapped_by = tuple(writer and writer[1] for writer in (block.writers[offset] for block, offset in slots))
+    spoiled = (block.failed and block.contexts[offset] is None for block, offset in slots)
+    live.garbage = frozenset(position for position, bad in enumerate(spoiled) if bad)
 
 
 def _begin_transfer(state: State, live: Live, transfer: TransferId, blocks: frozenset[BlockId]) -> None:

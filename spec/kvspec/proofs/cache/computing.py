@@ -150,7 +150,8 @@ def remap() -> Action:
             ),
         },
         q,
-        {"computed-entry": "alloc/no-dangling-reference"} | {f"hit-{name}": rule for name, rule in HITS.items()},
+        {"running": "sched/one-queue", "computed-entry": "alloc/no-dangling-reference"}
+        | {f"hit-{name}": rule for name, rule in HITS.items()},
     )
 
 

@@ -39,6 +39,7 @@ def share(state: State, tally: Tally, live: Live, number: int, id: BlockId | Non
     if block.owner != number:
         seen = f"{live.request.id} shares block {id} in group {number}, whose owner is group {block.owner}"
         tally.broken(rules.CONSERVATION, seen, "a block belongs to one group", block=id, group=number)
+    _require_filled(state, tally, live, number, id)
     block.ref += 1
 
 
@@ -48,11 +49,23 @@ def take(state: State, tally: Tally, live: Live, number: int, id: BlockId | None
         return
     block = _known(state, tally, live, number, id)
     if block.ref:
-        holders = state.holders(state.layout.pool_of(number), id) or [(live.request.id, number)]
+        holders = state.holders(state.layout.pool_of(number), id)
         owners = " and ".join(f"{who} (group {group})" for who, group in holders)
         seen = f"{live.request.id} receives block {id} in group {number}, which {owners} holds"
         tally.broken(rules.CONSERVATION, seen, "a block without an owner", block=id, group=number)
     block.hand_over(number, state.layout.groups[number].slots)
+
+
+def _require_filled(state: State, tally: Tally, live: Live, number: int, id: BlockId) -> None:
+    """Nobody is still to write to a block that is shared, even where nothing is read of it."""
+    size = state.layout.groups[number].block_size
+    for other in state.requests.values():
+        table = other.tables[number]
+        if id in table and other.computed < (table.index(id) + 1) * size:
+            seen = (
+                f"{live.request.id} shares block {id} in group {number}, to which {other.request.id} is still to write"
+            )
+            tally.broken(rules.PUBLISH_ONLY_COMPUTED, seen, "a block of computed tokens", block=id, group=number)
 
 
 def give_back(state: State, number: int, id: BlockId | None) -> None:
@@ -77,14 +90,21 @@ def read(state: State, tally: Tally, live: Live, number: int, slot: Slot) -> Non
 
 def write(state: State, tally: Tally, live: Live, number: int, slot: Slot, *, must: bool) -> None:
     """A position is written to a block that nobody else holds; without a block only where it need not be kept."""
-    tally.met(rules.COVERAGE_AND_LIMIT)
-    tally.met(rules.SHARED_BYTES_NEVER_CHANGE)
     who, id = live.request.id, _entry(live, number, slot)
+    if must:
+        tally.require(
+            id is not None,
+            rules.COVERAGE_AND_LIMIT,
+            lambda: (
+                f"{who} computes position {slot.position}, for which group {number} has no block",
+                "a home for what it writes",
+            ),
+            request=who,
+            group=number,
+        )
     if id is None:
-        if must:
-            seen = f"{who} computes position {slot.position}, for which group {number} has no block"
-            tally.broken(rules.COVERAGE_AND_LIMIT, seen, "a home for what it writes", request=who, group=number)
         return
+    tally.met(rules.SHARED_BYTES_NEVER_CHANGE)
     block = state.block(number, id)
     if block.ref > 1:
         seen = f"{who} writes position {slot.position} to block {id} of group {number}, which {block.ref} tables name"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from kvspec import rules
 from kvspec.groups import events as ev
 from kvspec.groups.state import State
@@ -16,20 +18,28 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     for id, tables in (event.tables or {}).items():
         _tables(state, str(id), tables, tally)
     if event.refs is not None:
+        _require_all(event.refs, state.pools, "pools with reference counts")
         for pool, refs in enumerate(event.refs):
             _refs(state, pool, refs, tally)
     if event.free is not None:
         _free(state, event.free, tally)
 
 
+def _require_all(told: Sized, right: Sized, what: str) -> None:
+    if len(told) != len(right):
+        raise HarnessFault(f"{what}: {len(told)} are told of {len(right)}")
+
+
 def _tables(state: State, who: str, tables: Tables, tally: Tally) -> None:
     live = next((live for live in state.requests.values() if live.request.id == who), None)
-    tally.met(rules.NO_DANGLING_REFERENCE)
+    rule = _table_rule(state, here=live is not None)
+    tally.met(rule)
     ours = live.tables if live else [[] for _ in state.layout.groups]
-    for number, table in enumerate(ours):
-        theirs = list(tables[number]) if number < len(tables) else []
-        if theirs != table:
-            seen, rule = f"the table of {who} in group {number} is {theirs}", _table_rule(state, here=live is not None)
+    said = tables or ((),) * len(ours)
+    _require_all(said, ours, f"tables of {who}")
+    for number, (theirs, table) in enumerate(zip(said, ours, strict=True)):
+        if list(theirs) != table:
+            seen = f"the table of {who} in group {number} is {list(theirs)}"
             tally.broken(rule, seen, f"{table}", request=who, group=number)
 
 
@@ -41,8 +51,7 @@ def _table_rule(state: State, *, here: bool) -> Rule:
 
 def _free(state: State, free: Free, tally: Tally) -> None:
     expected = state.free()
-    if len(free) != len(expected):
-        raise HarnessFault(f"free blocks are told for {len(free)} pools of {len(expected)}")
+    _require_all(free, expected, "pools with free blocks")
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     tally.met(rules.CONSERVATION)
     if state.last == "refusal":
@@ -65,6 +74,9 @@ def _miscounted(state: State, too_many: bool) -> Rule:
 
 def _refs(state: State, pool: int, refs: Held, tally: Tally) -> None:
     tally.met(rules.COUNT_EQUALS_HOLDERS)
+    for strange in sorted(refs.keys() - range(len(state.pools[pool]))):
+        seen = f"block {strange} of pool {pool} is counted"
+        tally.broken(rules.NO_DANGLING_REFERENCE, seen, f"ids 0 to {len(state.pools[pool]) - 1}", block=strange)
     for number, block in enumerate(state.pools[pool]):
         counted = refs.get(BlockId(number), 0)
         if counted != block.ref:

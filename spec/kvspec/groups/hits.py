@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kvspec import rules
 from kvspec.groups.needs import Slot, read_below
-from kvspec.groups.state import PENDING, Block, Live, State
+from kvspec.groups.state import Block, Live, State
 from kvspec.groups.vocabulary import Group, Kind, Table, Tables
 from kvspec.rules import Rule
 from kvspec.violation import Tally
@@ -63,8 +63,6 @@ def _wrong(state: State, live: Live, number: int, hit: int, table: Table) -> Wro
         context = held.contexts[slot.offset]
         if not live.owns(slot.position, context):
             return Wrong(number, slot, id, f"finds {_told(state, context)} in block {id} slot {slot.offset}")
-        if context == PENDING:
-            continue
         if state.capabilities.publishes == "computed" and state.in_flight(held.writers[slot.offset]):
             said = f"finds block {id}, which a step in flight still computes,"
             return Wrong(number, slot, id, said, unfinished=True)

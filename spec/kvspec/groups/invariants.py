@@ -46,7 +46,8 @@ def _broken_request(state: State, live: Live) -> Broken:
                 yield rules.CONSERVATION, f"{name} holds block {id} in group {number}, which belongs to another"
         for slot in read_below(group, live.filled[number]):
             held = table[slot.index] if slot.index < len(table) else None
-            if held is None:
+            block = None if held is None else state.block(number, held)
+            if block is None:
                 yield rules.EVERY_GROUP_HIT, f"{name} holds nothing for entry {slot.index} of group {number}"
-            elif not live.owns(slot.position, state.block(number, held).contexts[slot.offset]):
+            elif block.owner == number and not live.owns(slot.position, block.contexts[slot.offset]):
                 yield rules.CONTENT_MATCHES_KEY, f"{name} does not hold its position {slot.position} in group {number}"

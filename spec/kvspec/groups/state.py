@@ -43,9 +43,9 @@ class Live:
     request: Request
     tokens: list[TokenId]
     contexts: list[int]
-    computed: int = 0
-    filled: list[int] = field(default_factory=list)
-    tables: list[list[BlockId | None]] = field(default_factory=list)
+    computed: int
+    filled: list[int]
+    tables: list[list[BlockId | None]]
     flights: dict[StepNumber, int] = field(default_factory=dict)
     """Each step on the device with the first position that it computes, oldest first."""
 

@@ -36,8 +36,11 @@ def admit(state: State, event: ev.Admit, tally: Tally) -> None:
     """A request begins: its hit is valid for all groups; hits are shared in all of them before new blocks are taken."""
     if event.request.id in state.requests:
         raise HarnessFault(f"request {event.request.id} is admitted twice")
+    if event.hit < 0:
+        raise HarnessFault(f"{event.request.id} is admitted on a hit of {event.hit} tokens")
     contexts = state.contexts.chain(event.request.parts, event.request.prompt)
-    live = Live(event.request, list(event.request.prompt), contexts)
+    filled, tables = [event.hit] * len(event.tables), [list(table) for table in event.tables]
+    live = Live(event.request, list(event.request.prompt), contexts, event.hit, filled, tables)
     require_tables(state, tally, live, event.tables, event.end)
     check_hit(state, tally, live, event.hit, event.tables)
     whole = [event.hit // group.block_size for group in state.layout.groups]
@@ -47,8 +50,6 @@ def admit(state: State, event: ev.Admit, tally: Tally) -> None:
     for number, table in enumerate(event.tables):
         for id in table[whole[number] :]:
             take(state, tally, live, number, id)
-    live.computed, live.filled = event.hit, [event.hit] * len(event.tables)
-    live.tables = [list(table) for table in event.tables]
     state.requests[live.request.id] = live
     state.last = "admit"
 
@@ -91,6 +92,8 @@ def grow(state: State, event: ev.Grow, tally: Tally) -> None:
 def release(state: State, event: ev.Release, tally: Tally) -> None:
     """An entry is given back that no query in flight or to come reads."""
     live = _live(state, event.request)
+    if not (0 <= event.group < len(live.tables) and 0 <= event.index < len(live.tables[event.group])):
+        raise HarnessFault(f"{event.request} has no entry {event.index} in group {event.group}")
     group = state.layout.groups[event.group]
     id = live.tables[event.group][event.index]
     kept = first_kept(group, live.earliest)
@@ -126,8 +129,10 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
             if group.kind is not Kind.STATE or last or state.capabilities.states == "every":
                 write(state, tally, live, number, slot, must=group.kind is not Kind.STATE or last)
         if group.kind is Kind.DRAFT and state.capabilities.drafts_ahead:
+            # Of the tokens to come the step samples one, from which it drafts the slot that the next step reads.
+            samples = live.generated < live.request.max_new_tokens
             for slot in written(group, filled, end):
-                write(state, tally, live, number, slot, must=False)
+                write(state, tally, live, number, slot, must=samples and slot.position == end)
         live.filled[number] = max(live.filled[number], filled)
     live.flights[state.steps] = live.computed
     live.computed, state.steps = end, state.steps + 1
@@ -146,6 +151,8 @@ def complete(state: State, event: ev.Complete, tally: Tally) -> None:
 def sample(state: State, event: ev.Sample, tally: Tally) -> None:
     """A token joins a request; a drafter that runs ahead has used it in the step that sampled it."""
     live = _live(state, event.request)
+    if live.computed < len(live.tokens):
+        raise HarnessFault(f"{event.request} samples before all its tokens are computed")
     parent = live.contexts[-1]
     live.contexts += state.contexts.continue_chain(parent, len(live.tokens), live.request.parts, [event.token])
     live.tokens.append(event.token)

@@ -6,6 +6,7 @@ import json as jsonlib
 import os
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -16,9 +17,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from kvconformance.output import require_writable, usage, write
-from kvspec.explorer import SCOPES, Result, Scope, find
+from kvspec.explorer import ALL, AnyScope, Result, Scope, find
 from kvspec.explorer import explore as run
 from kvspec.explorer.faults import FAULTS
+from kvspec.explorer.small import Small
+from kvspec.explorer.small.faults import SMALL_FAULTS
 
 WIDTH = None if sys.stdout.isatty() else 140
 console = Console(highlight=False, width=WIDTH)
@@ -43,7 +46,8 @@ def explore(
 ) -> None:
     """Explore small worlds exhaustively: the specification checked against itself.
 
-    A scope is a world (blocks, block size, budget), two to four requests, and the events that may happen to them. The
+    A scope is a world (blocks, block size, budget), two to four requests, and the events that may happen to them; those
+    called groups-* are caches with several groups, those called tree* radix trees with locks. The
     explorer goes through every state that the transition allows, up to the names of blocks, checks all invariants in
     each, and looks for dead ends and for runs that cannot finish; what is broken is told with the shortest history.
     The everyday scopes take less than a minute on two cores, the large ones minutes and a gigabyte or two.
@@ -77,9 +81,9 @@ def progress(name: str, states: int, depth: int) -> None:
         sys.stderr.write(f"{name}: {states:,} states, depth {depth}\n")
 
 
-def _scopes(names: list[str] | None, large: bool) -> list[Scope]:
+def _scopes(names: list[str] | None, large: bool) -> list[AnyScope]:
     if not names:
-        return [scope for scope in SCOPES.values() if scope.large is large]
+        return [scope for scope in ALL.values() if scope.large is large]
     try:
         return [find(name) for name in names]
     except KeyError as error:
@@ -119,12 +123,23 @@ def _data(result: Result) -> dict[str, object]:
 
 def _show_faults(names: list[str] | None) -> bool:
     """A line per fault as soon as it is tried; whether all were noticed."""
-    wanted, unnoticed = _scopes(names, False), []
+    noticed = []
+    for name, says, results in _trials(_scopes(names, False)):
+        where = [f"{one.name} {one.moves}" for one in results if one.moves is not None]
+        console.print(f"{name:20} {says}", soft_wrap=True)
+        console.print(f"{'':20} {', '.join(where) or '[red]not noticed[/]'}", soft_wrap=True)
+        noticed.append(bool(where))
+    console.print(f"\n{sum(noticed)} of {len(noticed)} faults noticed (scope, moves to what is broken)")
+    return all(noticed)
+
+
+def _trials(wanted: list[AnyScope]) -> Iterator[tuple[str, str, list[Result]]]:
+    """Each fault that one of the scopes could show: its name, what it is, and what became of it there."""
     for fault in FAULTS.values():
-        tried = [fault.tried(scope) for scope in wanted if fault.shows_in(scope)]
-        noticed = [f"{one.name} {one.moves}" for one in tried if one.moves is not None]
-        console.print(f"{fault.name:20} {fault.says}", soft_wrap=True)
-        console.print(f"{'':20} {', '.join(noticed) or '[red]not noticed[/]'}", soft_wrap=True)
-        unnoticed += [] if noticed else [fault.name]
-    console.print(f"\n{len(FAULTS) - len(unnoticed)} of {len(FAULTS)} faults noticed (scope, moves to what is broken)")
-    return not unnoticed
+        if any(isinstance(scope, Scope) and fault.shows_in(scope) for scope in wanted):
+            tried = [fault.tried(scope) for scope in wanted if isinstance(scope, Scope) and fault.shows_in(scope)]
+            yield fault.name, fault.says, tried
+    for name, small in SMALL_FAULTS.items():
+        worlds = [scope for scope in wanted if isinstance(scope, Small) and scope.of == small.of]
+        if worlds:
+            yield name, small.says, [small.tried(world) for world in worlds]

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kvspec import Capabilities, State, World
-from kvspec.explorer import SCOPES, find
 from kvspec.explorer.checks import broken_state
 from kvspec.explorer.components import Header, Local, Physical
 from kvspec.explorer.dropped import DROPPED
@@ -23,7 +22,7 @@ from kvspec.explorer.packing import Codec
 from kvspec.explorer.page import scopes_table
 from kvspec.explorer.run import explore_one
 from kvspec.explorer.scope import Scope
-from kvspec.explorer.scopes import everyday
+from kvspec.explorer.scopes import SCOPES, everyday, find
 from kvspec.explorer.search import Search, honest
 from kvspec.state import Block, Live
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from kvspec import State
-from kvspec.explorer import find
 from kvspec.explorer.checks import broken_state
 from kvspec.explorer.expand import successors
 from kvspec.explorer.packing import Codec
+from kvspec.explorer.scopes import find
 from kvspec.explorer.search import Search, honest
 
 SCOPE = replace(find("prefix"), requests=find("prefix").requests[1:])

@@ -2,12 +2,14 @@
 
 `scopes` names the worlds, `moves` proposes what may happen next, the specification's own transition accepts or
 refuses it, `packing` writes a state down up to the names of blocks, `search` goes breadth first, `liveness` looks for
-runs that never end, `faults` breaks the transition on purpose to show which scope would notice. `spec/explorer.md`
+runs that never end, `faults` breaks the transition on purpose to show which scope would notice. `small` does the same
+for caches with several groups and for radix trees, and `catalogue` has the scopes of all three. `spec/explorer.md`
 says what is left out of a state and why nothing is lost by it.
 """
 
-from kvspec.explorer.run import Result, explore
+from kvspec.explorer.catalogue import ALL, AnyScope, everyday, explore, find
+from kvspec.explorer.run import Result
 from kvspec.explorer.scope import Scope
-from kvspec.explorer.scopes import SCOPES, find
+from kvspec.explorer.scopes import SCOPES
 
-__all__ = ["SCOPES", "Result", "Scope", "explore", "find"]
+__all__ = ["ALL", "SCOPES", "AnyScope", "Result", "Scope", "everyday", "explore", "find"]

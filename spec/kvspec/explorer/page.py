@@ -1,4 +1,4 @@
-"""The two tables of `spec/explorer.md`: what each scope is, and which fault each of them notices after how many moves.
+"""The tables of `spec/explorer.md`: what each scope is, and which fault each of them notices after how many moves.
 
 `python -m kvspec.explorer.page` prints them; `python -m kvspec.explorer.page spec/explorer.md` writes them in place.
 """
@@ -12,6 +12,9 @@ from pathlib import Path
 from kvspec.explorer.faults import FAULTS, LIMIT, Fault
 from kvspec.explorer.scope import Scope
 from kvspec.explorer.scopes import SCOPES, everyday
+from kvspec.explorer.small import SMALL, Small
+from kvspec.explorer.small.faults import SMALL_FAULTS
+from kvspec.explorer.small.spoiling import SmallFault
 
 
 def scopes_table(scopes: Iterable[Scope]) -> str:
@@ -37,6 +40,23 @@ def faults_table(faults: Iterable[Fault], scopes: Iterable[Scope], limit: int = 
     return "\n".join(lines)
 
 
+def small_scopes_table(scopes: Iterable[Small]) -> str:
+    """One line per small world of groups and of trees."""
+    lines = ["| scope | world | about |", "|---|---|---|"]
+    lines += [f"| `{small.name}` | {small.world} | {small.about} |" for small in scopes]
+    return "\n".join(lines)
+
+
+def small_faults_table(faults: Iterable[SmallFault], scopes: Iterable[Small]) -> str:
+    """One line per fault of the smaller transitions: the worlds that notice it, each with the steps that it takes."""
+    worlds, lines = list(scopes), ["| fault | noticed in (steps) |", "|---|---|"]
+    for fault in faults:
+        tried = [fault.tried(small) for small in worlds if small.of == fault.of]
+        noticed = [f"`{one.name}` {one.moves}" for one in tried if one.moves is not None]
+        lines.append(f"| `{fault.of}/{fault.name}`: {fault.says} | {', '.join(noticed) or '·'} |")
+    return "\n".join(lines)
+
+
 def _cell(fault: Fault, scope: Scope, limit: int) -> str:
     if not fault.shows_in(scope):
         return ""
@@ -54,7 +74,13 @@ def written(text: str, name: str, table: str) -> str:
 
 def main(path: str | None = None) -> None:
     """Print the tables, or write them into the page."""
-    tables = {"scopes": scopes_table(SCOPES.values()), "faults": faults_table(FAULTS.values(), everyday())}
+    small = [one for one in SMALL.values() if not one.large]
+    tables = {
+        "scopes": scopes_table(SCOPES.values()),
+        "small-scopes": small_scopes_table(SMALL.values()),
+        "faults": faults_table(FAULTS.values(), everyday()),
+        "small-faults": small_faults_table(SMALL_FAULTS.values(), small),
+    }
     if path is None:
         print("\n\n".join(tables.values()))
         return

@@ -1,16 +1,12 @@
-"""Explore scopes, in several processes if asked to, and say what was found in plain records."""
+"""Explore one scope, and say what was found in plain records."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from kvspec.explorer.liveness import broken_runs, longest_run
 from kvspec.explorer.moves import Transition
 from kvspec.explorer.scope import Scope
-from kvspec.explorer.scopes import find
 from kvspec.explorer.search import Counterexample, Found, Progress, Search, honest
 from kvspec.explorer.tell import history
 
@@ -73,32 +69,3 @@ def _result(found: Found, counterexample: Counterexample | None, longest: int | 
         longest,
         None if counterexample is None else len(counterexample.moves),
     )
-
-
-def explore(
-    scopes: Iterable[Scope],
-    jobs: int = 1,
-    limit: int = LIMIT,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Iterator[Result]:
-    """The results of several scopes, each as soon as it is there.
-
-    `progress` is told the scope, the states known and the depth; with more than one job, in the other processes.
-    """
-    wanted = sorted(scopes, key=lambda scope: scope.local)
-    if jobs == 1 or len(wanted) == 1:
-        for scope in wanted:
-            yield explore_one(scope, limit, _of(progress, scope.name))
-        return
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        running = [pool.submit(_by_name, scope.name, limit, progress) for scope in wanted]
-        for done in as_completed(running):
-            yield done.result()
-
-
-def _of(progress: Callable[[str, int, int], None] | None, name: str) -> Progress | None:
-    return None if progress is None else lambda states, depth: progress(name, states, depth)
-
-
-def _by_name(name: str, limit: int, progress: Callable[[str, int, int], None] | None) -> Result:
-    return explore_one(find(name), limit, _of(progress, name))

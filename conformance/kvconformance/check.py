@@ -54,7 +54,7 @@ def check_surface(
 
     judged = claimed(engine, surface)
     try:
-        outcome = search(engine, surface, plan, judged, progress=tell, journal=note)
+        outcome = (plan.how or search)(engine, surface, plan, judged, progress=tell, journal=note)
         if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
             _compare_keys(engine, surface, name, outcome)
     except HarnessFault as fault:
@@ -97,6 +97,7 @@ def result(engine: Engine, outcome: Outcome, name: str, only: frozenset[Rule] | 
         examples=outcome.examples,
         seconds=outcome.seconds,
         complete=outcome.complete,
+        covered=outcome.covered,
     )
 
 

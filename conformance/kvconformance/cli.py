@@ -15,6 +15,7 @@ from rich.table import Table
 
 from kvconformance import imposters as suite
 from kvconformance.adapters import BUILT_IN, load
+from kvconformance.exhaust import command as exhaust
 from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
@@ -245,7 +246,7 @@ def _show(report: Report) -> None:
 
 def _seldom(report: Report) -> None:
     """Which claimed rules a search says little about; one history says little about any."""
-    searched = {result.surface for result in report.results if result.examples > 1}
+    searched = {result.surface for result in report.results if result.examples > 1 and not result.covered}
     told = [
         f"{each.rule.id} ({each.exercised} on the {each.surface.value})"
         for each in report.seldom
@@ -311,6 +312,8 @@ def _rule_data(rule: Rule) -> dict[str, Any]:
         "checked": rule.checked,
     }
 
+
+exhaust.register(app, _progress, Watch, _show)
 
 __all__ = ["RuleReport", "app", "main"]
 

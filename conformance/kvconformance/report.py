@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from kvconformance import story
+from kvconformance.exhaust.covered import Covered
 from kvconformance.history import History
 from kvconformance.search import Found
 from kvspec import SPEC_VERSION
@@ -124,6 +125,7 @@ class SurfaceResult:
     seconds: float = 0.0
     complete: bool = True
     fault: str = ""
+    covered: tuple[Covered, ...] = ()
 
 
 @dataclass(frozen=True)

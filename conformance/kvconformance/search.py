@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
+from kvconformance.exhaust.covered import Covered
 from kvconformance.history import Add, Generate, History
 from kvconformance.shorten import shorten
 from kvconformance.strategies import histories
@@ -48,6 +49,8 @@ class Plan:
     """Only these can be found broken (None: all)."""
     first_only: bool = False
     """Stop at the first rule that is found broken."""
+    how: Callable[..., Outcome] | None = None
+    """Another search than this one, called with the same arguments."""
 
 
 @dataclass
@@ -80,6 +83,8 @@ class Outcome:
     """False where time ran out before all examples were tried."""
     hung: bool = False
     """Whether the engine has hung before: from then on it is given less patience."""
+    covered: tuple[Covered, ...] = ()
+    """Where histories are tried exhaustively, how far."""
 
 
 def search(

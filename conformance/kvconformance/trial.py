@@ -83,6 +83,7 @@ def play(
     history: History,
     tally: Tally,
     patience: float = 10.0,
+    checked_by: type[Checker] = Checker,
 ) -> Trial:
     """Run one history on a fresh engine; `patience` is the most seconds it may take.
 
@@ -91,7 +92,7 @@ def play(
     world = history.world()
     if surface is Surface.POOL:
         world, capabilities = stepless(world, capabilities)
-    checker = Checker(world, capabilities, tally)
+    checker = checked_by(world, capabilities, tally)
     if (prepare := getattr(factory, "prepare", None)) is not None:
         prepare()
     try:

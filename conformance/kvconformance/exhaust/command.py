@@ -1,0 +1,164 @@
+"""The command `kvspec exhaust`: every history of small worlds, up to a number of operations, played on an engine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kvconformance.adapters import BUILT_IN, NotAnAdapter, load
+from kvconformance.exhaust.covered import Covered
+from kvconformance.exhaust.scopes import everyday, find
+from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
+from kvconformance.isolate import ChildTrouble
+from kvconformance.output import require_writable, usage, write
+from kvconformance.report import Report
+from kvconformance.search import Plan
+from kvconformance.supervise import check_supervised
+from kvconformance.surfaces import Engine
+from kvspec.explorer import Scope
+from kvspec.rules import Rule
+from kvspec.rules import find as find_rule
+from kvspec.vocabulary import Surface
+
+SURFACES = (Surface.POOL, Surface.STEPPER)
+UNLIMITED = 1e9
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+errors = Console(stderr=True, highlight=False)
+
+Bar = Callable[[], AbstractContextManager[Any]]
+Watcher = Callable[[Any, str], Any]
+
+
+def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Report], None]) -> None:
+    """Add the command to the app; the bar, what watches a check and what shows a report are those of `kvspec check`."""
+
+    @app.command()
+    def exhaust(
+        engine: Annotated[
+            str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
+        ],
+        scope: Annotated[
+            list[str] | None, typer.Option(metavar="NAME", help="Only this scope; may be given several times.")
+        ] = None,
+        depth: Annotated[int, typer.Option(min=1, help="Most operations of a history.")] = DEPTH,
+        histories: Annotated[
+            int,
+            typer.Option(min=1, help="Most histories of one scope; one that has more is reported as not complete."),
+        ] = HISTORIES,
+        surface: Annotated[list[str] | None, typer.Option(help="Only this surface: pool or stepper.")] = None,
+        rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
+        json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+        patience: Annotated[
+            float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+        ] = 10.0,
+    ) -> None:
+        """Play every history of small worlds on an engine, shortest first.
+
+        `kvspec check` tries random histories; this tries all of them, in the scopes of `kvspec explore`: a world of a
+        few blocks, two to four requests, and what a client and a device may do (add, step, grow, free, abort, fork,
+        reset, fail). A line for each scope says up to how many operations really every history was played, and a rule
+        that breaks is told as by `check`, with a history of the fewest operations that there is in the scope.
+
+        kvspec exhaust reference
+
+        kvspec exhaust my_engine:MyStepper --scope in-flight --depth 8 --histories 50000
+
+        Exit status: 0 nothing broken, 1 a rule broken, 2 usage (also: the engine fits no scope), 3 harness fault.
+        """
+        bounds = Exhaustive(_scopes(scope), depth, histories)
+        plan = Plan(seconds=UNLIMITED, rules=_rules(rule), patience=patience, how=bounds)
+        wanted = [_surface(text) for text in surface] if surface else None
+        require_writable(json)
+        with bar_of() as bar:
+            report = _report(engine, plan, wanted, watcher(bar, engine))
+        covered = [one for result in report.results for one in result.covered]
+        show(report)
+        _show_covered(covered, depth)
+        if ended := [result.surface.value for result in report.results if not result.covered and not result.fault]:
+            console.print(f"\nThe engine ended its process on the {' and the '.join(ended)}, and the search with it.")
+        if json is not None:
+            write(json, _to_json(report, covered))
+        if covered and all(one.skipped for one in covered):
+            usage(f"{engine} fits none of these scopes, nothing was tried; the table says why")
+        raise typer.Exit(report.exit_status)
+
+
+def _report(name: str, plan: Plan, wanted: list[Surface] | None, watch: Any) -> Report:
+    """The report on the surfaces that can be tried exhaustively."""
+
+    def loaded() -> Engine:
+        engine = load(name)
+        factories = {surface: factory for surface, factory in engine.factories.items() if surface in SURFACES}
+        if not factories:
+            has = ", ".join(one.value for one in engine.factories)
+            raise NotAnAdapter(f"{engine.name} has neither a pool nor a stepper to try histories on; it has {has}")
+        return replace(engine, factories=factories)
+
+    try:
+        return check_supervised(loaded, plan, name=name, surfaces=wanted, progress=watch.told, on_loaded=watch.loaded)
+    except ChildTrouble as trouble:
+        if trouble.usage:
+            usage(str(trouble))
+        errors.print(f"[red]harness fault:[/] {escape(str(trouble))}", soft_wrap=True)
+        raise typer.Exit(3) from trouble
+
+
+def _show_covered(covered: list[Covered], depth: int) -> None:
+    table = Table("scope", "surface", "histories", "every history up to", "", box=None, pad_edge=False)
+    for one in covered:
+        if one.skipped:
+            table.add_row(one.scope, one.surface.value, "-", "-", f"[yellow]skipped:[/] {escape(one.skipped)}")
+        else:
+            table.add_row(one.scope, one.surface.value, f"{one.histories:,}", _depth(one), escape(_said(one, depth)))
+    console.print()
+    console.print(table)
+
+
+def _depth(one: Covered) -> str:
+    return f"{one.depth} operations" if one.longest is None else f"any length: none has more than {one.longest}"
+
+
+def _said(one: Covered, depth: int) -> str:
+    """What a line says besides: whether it went as deep as was asked for, and what got in the way."""
+    said = [] if one.complete else [f"not complete: --histories ends it before {depth} operations"]
+    said += [f"broken: {', '.join(one.broken)}"] if one.broken else []
+    said += [f"{one.cut:,} histories end early, at a rule that is broken or not claimed"] if one.cut else []
+    return "; ".join(said)
+
+
+def _to_json(report: Report, covered: list[Covered]) -> bytes:
+    """The report of `kvspec check`, and how far each scope was searched."""
+    data = {**report.as_data(), "scopes": covered}
+    return msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n"
+
+
+def _scopes(names: list[str] | None) -> tuple[Scope, ...]:
+    try:
+        return tuple(find(name) for name in names) if names else tuple(everyday())
+    except KeyError as error:
+        usage(str(error.args[0]))
+
+
+def _rules(names: list[str] | None) -> frozenset[Rule] | None:
+    try:
+        return frozenset(map(find_rule, names)) if names else None
+    except KeyError as error:
+        usage(str(error.args[0]))
+
+
+def _surface(text: str) -> Surface:
+    names = [surface.value for surface in SURFACES]
+    if text not in names:
+        usage(f"histories are tried on the surfaces {' and '.join(names)}, not on {text!r}")
+    return Surface(text)

@@ -133,6 +133,9 @@ def _require_adapter(surface: Surface, factory: object) -> None:
         raise NotAnAdapter(f"{what} declares no capabilities; add `capabilities = Capabilities(...)` from kvspec")
     if surface is Surface.ATTENTION and not isinstance(declared, AttentionCapabilities):
         raise NotAnAdapter(f"{what} declares {type(declared).__name__}; a kernel declares AttentionCapabilities(...)")
+    for name, cache in getattr(declared, "caches", {}).items():
+        if not any(map(cache.holds, cache.head_dims or getattr(declared, "head_dims", ()))):
+            raise NotAnAdapter(f"{what} declares a cache {name!r} that holds none of its head dims; add one")
     if surface is Surface.GROUPS and not isinstance(declared, GroupsCapabilities):
         raise NotAnAdapter(f"{what} declares {type(declared).__name__}; groups declare GroupsCapabilities(...)")
     fails = "failed" if surface is Surface.POOL else "fail"

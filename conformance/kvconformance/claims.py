@@ -11,7 +11,17 @@ from kvspec.vocabulary import Capabilities, Surface
 
 
 def _keeps(capabilities: Capabilities) -> bool:
-    return getattr(capabilities, "blocks", False) or getattr(capabilities, "sequences", False)
+    return any(getattr(capabilities, name, False) for name in ("blocks", "sequences", "caches"))
+
+
+def _shows(capabilities: Capabilities) -> bool:
+    return bool(getattr(capabilities, "caches", getattr(capabilities, "shows", True)))
+
+
+def _encodes(capabilities: Capabilities) -> bool:
+    return any(cache.writes for cache in getattr(capabilities, "caches", {}).values()) or hasattr(
+        capabilities, "schemes"
+    )
 
 
 def _overlaps(capabilities: Capabilities) -> bool:
@@ -23,9 +33,10 @@ _NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
     rules.INVALIDATE: ("has no reset, failure or adapters", lambda c: c.resets or c.fails or c.adapters),
     rules.RESERVED_BLOCK: ("reserves no block", lambda c: bool(c.reserved_blocks)),
     rules.ADDRESS_RANGE: ("does not declare that it reads the cache in place", lambda c: getattr(c, "in_place", False)),
-    rules.SCALE_TRAVELS: ("keeps nothing: no blocks and no sequences", _keeps),
+    rules.SCALE_TRAVELS: ("keeps nothing: no blocks, no sequences and no quantized caches", _keeps),
     rules.COMMUTES: ("keeps nothing: no blocks and no sequences", _keeps),
-    rules.ONE_SCALE: ("shows neither codes nor scales", lambda c: getattr(c, "shows", True)),
+    rules.HALF_STEP: ("writes no quantized cache", _encodes),
+    rules.ONE_SCALE: ("has neither codes nor scales to show", _shows),
     rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: any("draft" in text for text in getattr(c, "layouts", ()))),
     rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", _overlaps),
 }

@@ -238,7 +238,8 @@ class Attend(Operation, frozen=True, tag=True, omit_defaults=True):
     """Attention: a batch is attended and one thing about it varied (`kvconformance.attention.probes`).
 
     `lengths` holds (tokens in the cache, query rows) per request, `heads` is (query heads, KV heads, head dim); `order`
-    seeds the numbering of blocks, `padding` rows follow, the first `shared` blocks are common to all requests.
+    seeds the numbering of blocks, `padding` rows follow, the first `shared` blocks are common to all requests. `cache`
+    names a quantized cache that the kernel declares.
     """
 
     lengths: tuple[tuple[Small, Small], ...]
@@ -256,6 +257,7 @@ class Attend(Operation, frozen=True, tag=True, omit_defaults=True):
     padding: Small = 0
     splits: Size = 1
     shared: Small = 0
+    cache: str | None = None
 
 
 class Merge(Operation, frozen=True, tag=True, omit_defaults=True):
@@ -268,7 +270,10 @@ class Merge(Operation, frozen=True, tag=True, omit_defaults=True):
 
 
 class WriteRows(Operation, frozen=True, tag=True, omit_defaults=True):
-    """Attention: rows are written to `slots`, -1 for padding; `extra` more rows of keys and values than slots."""
+    """Attention: rows are written to `slots`, -1 for padding; `extra` more rows of keys and values than slots.
+
+    `cache` names a quantized cache that the kernel declares and writes.
+    """
 
     slots: tuple[Annotated[int, msgspec.Meta(ge=-1)], ...]
     extra: Small = 0
@@ -276,6 +281,7 @@ class WriteRows(Operation, frozen=True, tag=True, omit_defaults=True):
     heads: tuple[Size, Size, Size] = (1, 1, 8)
     dtype: Dtype = "fp32"
     layout: Axes = "token-major"
+    cache: str | None = None
 
 
 AnyOperation = (

@@ -116,7 +116,7 @@ class StepperExtras(Protocol):
         """A transfer that a plan began has finished."""
 
     def queues(self) -> tuple[tuple[RequestId, ...], tuple[RequestId, ...]]:
-        """The ids of waiting and of running requests."""
+        """The ids of waiting and of running requests; who has left may stand among them until the next step is done."""
 
 
 class Observations(Protocol):

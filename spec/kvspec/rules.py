@@ -359,6 +359,7 @@ COUNTERS = _rule(
 
 _NUMERIC = (ATTENTION,)
 _QUANT = (QUANTIZER,)
+_SCALES = (QUANTIZER, ATTENTION)
 ADDRESS_RANGE = _rule(
     "kernel/address-range",
     "Results do not depend on the magnitude of block ids; offsets are 64-bit or rejected.",
@@ -418,21 +419,21 @@ FRESH_METADATA = _rule(
 HALF_STEP = _rule(
     "quant/half-step",
     "|x - dq(q(x))| is at most half a step inside the range, saturating outside, with ties as declared.",
-    _QUANT,
+    _SCALES,
     sources=("vLLM #45361", "SGLang #40581"),
     checked="conformance",
 )
 ONE_SCALE = _rule(
     "quant/one-scale",
     "The scale used on write is the scale used on read, once and in the right direction.",
-    _QUANT,
+    _SCALES,
     sources=("vLLM #42580", "SGLang #20705"),
     checked="conformance",
 )
 SCALE_TRAVELS = _rule(
     "quant/scale-travels",
     "Scales are placed, copied, shared, recycled and initialised together with their codes.",
-    _QUANT,
+    _SCALES,
     sources=("vLLM #51091", "kvcached #424"),
     checked="conformance",
 )

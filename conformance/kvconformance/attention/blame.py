@@ -28,7 +28,8 @@ class Suspect:
 
     def right(self, problem: Problem, placement: Placement) -> bool:
         """Whether a fresh kernel is right on another problem or placement."""
-        bounds = allowed(problem, self.capabilities.arithmetic[problem.dtype], self.capabilities.lse_error)
+        declaration = self.capabilities.over(problem.cache_name, problem.dtype)
+        bounds = allowed(problem, declaration, self.capabilities.lse_error)
         outcome = attend(self.build(), place(problem, placement))
         return wrong(outcome, bounds, judge_lse=judges_lse(problem, self.capabilities)) is None
 
@@ -37,6 +38,8 @@ class Suspect:
         problem, placement = self.problem, self.placement
         if self.right(problem, placement):
             return rules.FRESH_METADATA
+        if (of_scales := self._of_scales()) is not None:
+            return of_scales
         for applies, rule, change in _CHANGES:
             if applies(problem, placement) and self.right(*change(problem, placement)):
                 return rule
@@ -44,6 +47,19 @@ class Suspect:
         if len(requests) > 1 and all(self.right(problem.only([r]), placement) for r in requests):
             return rules.POISON_INDEPENDENCE
         return self._by_bytes()
+
+    def _of_scales(self) -> Rule | None:
+        """Which rule of scales is broken: with scales that are all alike, or all 1, the output is right."""
+        problem, cache = self.problem, self.problem.cache
+        if cache is None or not problem.keys:
+            return None
+        plain = replace(problem, cache=None)
+        if problem.dtype in self.capabilities.arithmetic and not self.right(plain, self.placement):
+            return None
+        kv_heads = problem.keys[0].shape[1]
+        changes = ((rules.SCALE_TRAVELS, cache.alike(kv_heads)), (rules.ONE_SCALE, cache.unscaled(kv_heads)))
+        right = (rule for rule, other in changes if self.right(replace(problem, cache=other), self.placement))
+        return next(right, None)
 
     def _by_bytes(self) -> Rule:
         """Nothing puts it right; so bytes that belong to nobody decide the output, or the numbers are wrong."""

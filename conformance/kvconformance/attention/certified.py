@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kvconformance.attention.doubts import doubts
 from kvconformance.attention.problems import Problem
 from kvreference.arrays import Float
 from kvreference.attention import Row, attend_row
 from kvreference.roundings import format_named, round_to
-from kvreference.tolerance.certificates import certify
 from kvreference.tolerance.declaration import Declaration
 from kvreference.tolerance.exponents import OWN_UNIT, TINY, exponents, gamma
 
@@ -32,26 +32,31 @@ class Allowed:
 
 
 def allowed(problem: Problem, declaration: Declaration, lse_error: float) -> Allowed:
-    """The intervals of every row of a problem but padding; rows without keys are exactly 0 and minus infinity."""
+    """The intervals of every row of a problem but padding; rows without keys are exactly 0 and minus infinity.
+
+    Over a quantized cache they lie around attention of what the codes mean.
+    """
     declared = declaration if problem.splits == 1 else replace(declaration, splits=problem.splits)
-    rows = problem.row_list()
+    rows, doubtful = problem.row_list(), doubts(problem, declared)
     shape = (problem.rows, problem.query.shape[1])
     wide = (*shape, problem.query.shape[2])
     found = Allowed(np.zeros(wide), np.zeros(wide), *(np.zeros(shape) for _ in range(3)))
     for index in np.ndindex(shape):
-        row = rows[index[0]][index[1]]
-        found.low[index], found.high[index] = certify(row, declared).interval(declared.output)
-        found.lse_low[index], found.lse_high[index] = lse_interval(row, declared, lse_error)
+        row, doubt = rows[index[0]][index[1]], doubtful[index[0]][index[1]]
+        found.low[index], found.high[index] = doubt.certificate(row, declared).interval(declared.output)
+        found.lse_low[index], found.lse_high[index] = lse_interval(row, declared, lse_error, doubt.keys)
         found.empty[index] = len(row.keys) == 0
     return found
 
 
-def lse_interval(row: Row, declaration: Declaration, stored_error: float) -> tuple[float, float]:
-    """The least and greatest LSE that a kernel may store (section LSE)."""
+def lse_interval(
+    row: Row, declaration: Declaration, stored_error: float, key_error: Float | None = None
+) -> tuple[float, float]:
+    """The least and greatest LSE that a kernel may store (section LSE), whose keys are off by up to `key_error`."""
     exact = float(attend_row(row).lse)
     if len(row.keys) == 0:
         return exact, exact
-    errors, u = exponents(row, declaration), declaration.accumulation
+    errors, u = exponents(row, declaration, key_error), declaration.accumulation
     chain = (declaration.h_pv or len(row.keys)) + errors.rescales + errors.parts + 1
     noise = gamma(chain, u) + gamma(len(row.keys) + 8, OWN_UNIT)
     flushed = 2 * (len(row.keys) + errors.rescales + 4) * TINY

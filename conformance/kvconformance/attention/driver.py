@@ -15,6 +15,7 @@ from kvconformance.attention.problems import Problem, problem_of
 from kvconformance.attention.surface import AttentionCall, AttentionCapabilities
 from kvconformance.checker import ATTENTION_RAISES, Checker, Guarded
 from kvconformance.surfaces import Factory
+from kvreference.tolerance.declaration import Declaration
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.vocabulary import World
@@ -43,7 +44,9 @@ class AttentionDriver:
         for operation in operations:
             self.checker.note(operation)
             if isinstance(operation, h.Attend):
-                problem = problem_of(operation, self.world.block_size)
+                if not self.capabilities.holds(operation.cache, operation.dtype, operation.heads[2]):
+                    continue
+                problem = self.problem(operation)
                 # Some probes undo the sharing of blocks.
                 if replace(problem, shared=0).blocks(self.world.block_size) <= self.world.num_blocks:
                     probes.PROBES[operation.probe](self, problem, operation)
@@ -52,13 +55,21 @@ class AttentionDriver:
             elif isinstance(operation, h.WriteRows):
                 writes.write(self, operation)
 
+    def problem(self, operation: h.Attend) -> Problem:
+        """The numbers of an operation."""
+        return problem_of(operation, self.world.block_size, self.capabilities.caches)
+
+    def declaration(self, problem: Problem) -> Declaration:
+        """The arithmetic that the kernel declares for a problem."""
+        return self.capabilities.over(problem.cache_name, problem.dtype)
+
     def placement(self, operation: h.Attend) -> Placement:
         """Where the blocks of an operation lie at first."""
         return Placement(self.world.num_blocks, self.world.block_size, operation.order)
 
     def bounds(self, problem: Problem) -> Allowed:
         """The outputs that are allowed."""
-        return allowed(problem, self.capabilities.arithmetic[problem.dtype], self.capabilities.lse_error)
+        return allowed(problem, self.declaration(problem), self.capabilities.lse_error)
 
     def certify(self, problem: Problem, placement: Placement, bounds: Allowed | None = None) -> Outcome:
         """Attend and require an allowed answer; a wrong one is blamed on a rule."""

@@ -12,6 +12,7 @@ from kvconformance.attention.outcomes import Outcome, wrong
 from kvconformance.attention.problems import Problem
 from kvconformance.attention.surface import Attended, loaded, stored
 from kvconformance.history import Attend, Merge
+from kvreference.tolerance.declaration import Declaration
 from kvspec import rules
 from kvspec.violation import HarnessFault, Violation, Waived
 
@@ -25,14 +26,15 @@ def merge(driver: AttentionDriver, operation: Merge) -> None:
     """Two made-up states for each row, some of them empty or of very different mass."""
     rng = np.random.default_rng(operation.seed)
     rows, (heads, dim) = len(operation.states), operation.heads
-    dtype = driver.capabilities.arithmetic[operation.dtype].output
+    declaration = driver.capabilities.arithmetic[operation.dtype]
+    dtype = declaration.output
     sides = []
     for side in (0, 1):
         lse = np.array([_lse(pair[side]) for pair in operation.states])[:, None] + rng.standard_normal((rows, heads))
         output = rng.standard_normal((rows, heads, dim))
         output[np.isneginf(lse)] = 0.0
         sides.append(Outcome(loaded(stored(output, dtype), dtype), lse.astype(np.float32).astype(np.float64)))
-    _judge(driver, sides[0], sides[1], operation.dtype)
+    _judge(driver, sides[0], sides[1], declaration)
 
 
 def _lse(state: str) -> float:
@@ -53,7 +55,7 @@ def cascade(driver: AttentionDriver, problem: Problem, operation: Attend) -> Non
     before, after = _part(problem, cuts, first=True), _part(problem, cuts, first=False)
     a, b = driver.certify(before, placement), driver.certify(after, placement)
     driver.tally.met(rules.SPLIT_EQUALS_WHOLE)
-    _judge(driver, a, b, problem.dtype)
+    _judge(driver, a, b, driver.declaration(problem))
 
 
 def _part(problem: Problem, cuts: list[int], first: bool) -> Problem:
@@ -66,11 +68,10 @@ def _part(problem: Problem, cuts: list[int], first: bool) -> Problem:
     return replace(problem, lengths=tuple(lengths), keys=tuple(keys), values=tuple(values), layer=layer, shared=0)
 
 
-def _judge(driver: AttentionDriver, a: Outcome, b: Outcome, dtype: str) -> None:
+def _judge(driver: AttentionDriver, a: Outcome, b: Outcome, declaration: Declaration) -> None:
     """Merge two states and require an allowed result."""
     if a.lse is None or b.lse is None or not hasattr(driver.engine, "merge"):
         return
-    declaration = driver.capabilities.arithmetic[dtype]
     bounds = merged(Parts((a.output, b.output), (a.lse, b.lse)), declaration, driver.capabilities.lse_error)
     empty = np.isneginf(a.lse) | np.isneginf(b.lse)
     joined = _call(driver, a, b, declaration.output)

@@ -13,6 +13,8 @@ from kvconformance.attention.surface import Attended, AttentionCall, AttentionCa
 from kvreference.arrays import Float
 from kvspec.violation import HarnessFault, Violation, Waived
 
+_OF_BLOCKS = ("keys", "values", "key_scales", "value_scales", "key_zeros", "value_zeros")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
@@ -44,7 +46,7 @@ class Outcome:
 
 def attend(engine: Any, call: AttentionCall) -> Outcome:
     """The kernel's answer. Raises `HarnessFault` where the adapter answers in another shape."""
-    before = {name: array.tobytes() for name, array in call.inputs().items() if name not in ("keys", "values")}
+    before = {name: array.tobytes() for name, array in call.inputs().items() if name not in _OF_BLOCKS}
     owned = _bytes_of_blocks(call)
     try:
         answer = engine.attend(call)
@@ -53,14 +55,15 @@ def attend(engine: Any, call: AttentionCall) -> Outcome:
     except Exception as error:  # whatever a stranger's kernel raises is an answer to be judged
         return Outcome(np.zeros(0), None, f"the kernel raises {type(error).__name__}: {str(error)[:300]}")
     changed = [name for name, bytes_ in before.items() if getattr(call, name).tobytes() != bytes_]
-    changed += ["keys or values"] if _bytes_of_blocks(call) != owned else []
+    changed += [name for name, bytes_ in _bytes_of_blocks(call).items() if owned[name] != bytes_]
     return _checked(answer, call, tuple(changed))
 
 
-def _bytes_of_blocks(call: AttentionCall) -> tuple[bytes, bytes]:
+def _bytes_of_blocks(call: AttentionCall) -> dict[str, bytes]:
     # Only what the tables name: a far cache has more address space than memory.
     named = np.unique(call.tables[(call.tables >= 0) & (call.tables < len(call.keys))])
-    return call.keys[named].tobytes(), call.values[named].tobytes()
+    arrays = {name: array for name in _OF_BLOCKS if (array := getattr(call, name)) is not None}
+    return {name: (array[named] if array.ndim > 1 else array).tobytes() for name, array in arrays.items()}
 
 
 def _checked(answer: Any, call: AttentionCall, changed: tuple[str, ...]) -> Outcome:
@@ -68,7 +71,7 @@ def _checked(answer: Any, call: AttentionCall, changed: tuple[str, ...]) -> Outc
         raise HarnessFault(f"attend() returns {type(answer).__name__}, not an Attended")
     rows, heads, _ = call.query.shape
     output = np.asarray(answer.output)
-    if output.shape != (rows, heads, call.values.shape[-1]) or output.dtype.kind != "f":
+    if output.shape != call.query.shape or output.dtype.kind != "f":
         raise HarnessFault(
             f"attend() returns an output of {output.dtype} {list(output.shape)}, for queries {list(call.query.shape)}"
         )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, storage, stored
-from kvreference.arrays import AnyArray, BlockRangeError
+from kvconformance.attention.sides import Side
+from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, stored
+from kvreference.arrays import AnyArray, BlockRangeError, Float
 
 MAP_NORESERVE = 0x4000
 """Linux: address space without a promise of memory (`mmap` exports the name from Python 3.13 on)."""
 FAR = 1 << 32
 """Elements that lie between the first block and the blocks of a far placement: 32-bit offsets wrap, signed or not."""
 SENTINEL = -1.0e4
+ALIGNED = 16
+"""Bytes of the widest load."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,9 @@ def place(problem: Problem, placement: Placement) -> AttentionCall:
     Entries of a table behind the blocks of its request name a block that the request does not own, as in engines.
     """
     tables = placement.tables(problem)
-    heads, dim = problem.query.shape[1], problem.query.shape[2]
+    heads = problem.query.shape[1]
     kv_heads = problem.keys[0].shape[1] if problem.keys else heads
-    shape = (placement.num_blocks, placement.block_size, kv_heads, dim)
-    shift = _first_far(shape, placement.far)
-    pages = [_pages(problem, placement, shape, which) for which in (0, 1)]
-    for request, table in enumerate(tables):
-        for page, rows in zip(pages, (problem.keys[request], problem.values[request]), strict=True):
-            _fill(page, [block + shift for block in table], stored(rows, problem.dtype))
+    shift, sides = _sides(problem, placement, kv_heads, tables)
     held = {block for table in tables for block in table}
     spare = next((block for block in range(placement.num_blocks) if block not in held), 0)
     width = max((len(table) for table in tables), default=0) + 1
@@ -74,8 +73,8 @@ def place(problem: Problem, placement: Placement) -> AttentionCall:
     layer = problem.layer
     return AttentionCall(
         query=stored(problem.query, problem.dtype),
-        keys=_in_layout(pages[0], problem.layout),
-        values=_in_layout(pages[1], problem.layout),
+        keys=sides[0].codes,
+        values=sides[1].codes,
         tables=(padded + shift).astype(np.int32),
         lengths=np.array([tokens for tokens, _ in problem.lengths], np.int32),
         starts=starts.astype(np.int32),
@@ -88,27 +87,81 @@ def place(problem: Problem, placement: Placement) -> AttentionCall:
         sinks=None if layer.sinks is None else np.array(layer.sinks, np.float32),
         splits=problem.splits,
         out=stored(np.full(problem.query.shape, SENTINEL), problem.dtype),
+        cache=problem.cache_name,
+        key_scales=sides[0].scales,
+        value_scales=sides[1].scales,
+        key_zeros=sides[0].zeros,
+        value_zeros=sides[1].zeros,
     )
 
 
-def _pages(problem: Problem, placement: Placement, shape: tuple[int, ...], which: int) -> AnyArray:
-    """Token-major view of fresh storage, whose memory order is that of the layout."""
-    if placement.far:
-        return _far_pages(shape, placement.far, storage(problem.dtype))
-    blocks, size, heads, dim = shape
-    inner = (heads, size) if problem.layout == HEAD_MAJOR else (size, heads)
-    wide = (blocks, *inner, dim + placement.gap)
-    if placement.garbage is None:
-        array = stored(np.full(wide, np.nan), problem.dtype)
-    else:
-        rng = np.random.default_rng([placement.garbage, which])
-        array = stored(rng.standard_normal(wide) * 2, problem.dtype)
-    view = array[..., :dim]
-    return view.transpose(0, 2, 1, 3) if problem.layout == HEAD_MAJOR else view
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """The arrays of keys or values in the layout of the call: codes, or plain elements, with scales and zeros."""
+
+    codes: AnyArray
+    scales: AnyArray | None
+    zeros: AnyArray | None
 
 
-def _in_layout(pages: AnyArray, layout: str) -> AnyArray:
+def _sides(problem: Problem, placement: Placement, kv_heads: int, tables: list[list[int]]) -> tuple[int, list[_Stored]]:
+    """The first block that tokens may lie in, and keys and values in memory."""
+    sides = (None, None) if problem.cache is None else problem.cache.sides
+    fills = [
+        _parts(_garbage(problem, placement, kv_heads, which), side, problem.dtype) for which, side in enumerate(sides)
+    ]
+    # Ids are common to both, so the narrower rows decide how many blocks lie before them.
+    first = max(_first_far(_shape(placement, fill[0]), placement.far) for fill in fills)
+    found = []
+    for side, fill, requests in zip(sides, fills, (problem.keys, problem.values), strict=True):
+        rows = [_parts(x, side, problem.dtype) for x in requests]
+        codes, *beside = (
+            _filled(problem.layout, placement, first, tables, part) for part in zip(fill, *rows, strict=True)
+        )
+        scales, zeros = side.shared() if side is not None and not beside else (*beside, None, None)[:2]
+        found.append(_Stored(codes, scales, zeros))
+    return first, found
+
+
+def _parts(rows: Float, side: Side | None, dtype: str) -> list[AnyArray]:
+    """What is stored of rows `[tokens, kv_heads, head_dim]`: elements, or codes and what lies beside them."""
+    if side is None:
+        return [stored(rows, dtype)]
+    return [part for part in side.stored(rows) if part.shape[-1]]
+
+
+def _filled(
+    layout: str, placement: Placement, first: int, tables: list[list[int]], parts: tuple[AnyArray, ...]
+) -> AnyArray:
+    """One array with the first of `parts` in its unowned slots, and the rows of each request in its blocks."""
+    pages = _pages(layout, placement, parts[0], first)
+    for table, rows in zip(tables, parts[1:], strict=True):
+        _fill(pages, [block + first for block in table], rows)
     return pages.transpose(0, 2, 1, 3) if layout == HEAD_MAJOR else pages
+
+
+def _shape(placement: Placement, fill: AnyArray) -> tuple[int, int, int, int]:
+    return placement.num_blocks, placement.block_size, fill.shape[1], fill.shape[2]
+
+
+def _garbage(problem: Problem, placement: Placement, kv_heads: int, which: int) -> Float:
+    """What stands in bytes that no request owns, `[slots, kv_heads, head_dim]`."""
+    shape = (placement.num_blocks * placement.block_size, kv_heads, problem.query.shape[2])
+    if placement.garbage is None:
+        return np.full(shape, np.nan)
+    return np.random.default_rng([placement.garbage, which]).standard_normal(shape) * 2
+
+
+def _pages(layout: str, placement: Placement, fill: AnyArray, first: int) -> AnyArray:
+    """Token-major view of fresh storage, whose memory order is that of the layout, with `fill` everywhere."""
+    blocks, size, heads, width = shape = _shape(placement, fill)
+    if placement.far:
+        return _far_pages(shape, placement.far, fill.dtype, first)
+    inner = (heads, size) if layout == HEAD_MAJOR else (size, heads)
+    # Codes are read several at a time, and a kernel may ask for rows that are aligned to a load.
+    gap = placement.gap * (ALIGNED if fill.dtype.itemsize == 1 else 1)
+    view = np.resize(fill, (blocks, *inner, width + gap))[..., :width]
+    return view.transpose(0, 2, 1, 3) if layout == HEAD_MAJOR else view
 
 
 def _fill(pages: AnyArray, table: list[int], rows: AnyArray) -> None:
@@ -127,10 +180,10 @@ def _stride(shape: tuple[int, ...], far: str) -> int:
     return dense if far == "dense" else max(dense, FAR >> 4)
 
 
-def _far_pages(shape: tuple[int, ...], far: str, dtype: type) -> AnyArray:
-    """Pages in address space of which only the blocks that are touched get memory."""
-    stride, itemsize = _stride(shape, far), np.dtype(dtype).itemsize
-    blocks = _first_far(shape, far) + shape[0]
+def _far_pages(shape: tuple[int, ...], far: str, dtype: np.dtype[Any], first: int) -> AnyArray:
+    """Pages in address space of which only the blocks that are touched get memory; none before `first` is."""
+    stride, itemsize = _stride(shape, far), dtype.itemsize
+    blocks = first + shape[0]
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
     buffer: AnyArray = np.frombuffer(mmap.mmap(-1, blocks * stride * itemsize, flags=flags), dtype)
     steps = (stride, shape[2] * shape[3], shape[3], 1)

@@ -15,7 +15,7 @@ import numpy as np
 from kvconformance.attention.merges import cascade
 from kvconformance.attention.outcomes import Outcome, attend, judges_lse, wrong
 from kvconformance.attention.placements import Placement, hidden, place, poisoned, unowned
-from kvconformance.attention.problems import Problem, problem_of
+from kvconformance.attention.problems import Problem
 from kvconformance.attention.surface import TOKEN_MAJOR, AttentionCall, AttentionCapabilities
 from kvconformance.history import Attend
 from kvspec import rules
@@ -32,6 +32,9 @@ REPEATS = 3
 def count(tally: Tally, problem: Problem, placement: Placement, capabilities: AttentionCapabilities) -> None:
     """Count the rules whose precondition one certified call meets."""
     tally.met(rules.DECLARED_TOLERANCE)
+    if problem.cache is not None:
+        tally.met(rules.ONE_SCALE)
+        tally.met(rules.SCALE_TRAVELS)
     if placement.order is not None or problem.layout != TOKEN_MAJOR:
         tally.met(rules.RELABEL_INVARIANCE)
     if len(problem.query) > problem.rows:
@@ -123,15 +126,14 @@ def again(driver: AttentionDriver, problem: Problem, operation: Attend) -> None:
     call = place(problem, placement)
     driver.judge(problem, placement, call, None)
     lengths = tuple((_shorter(tokens, queries, r), queries) for r, (tokens, queries) in enumerate(problem.lengths))
-    other = problem_of(_with(operation, lengths), driver.world.block_size)
+    other = driver.problem(_with(operation, lengths))
     moved = replace(placement, order=operation.seed + 1)
     refilled = place(other, moved)
     width = min(call.tables.shape[1], refilled.tables.shape[1])
     call.tables[:, :width] = refilled.tables[:, :width]
-    for name in ("lengths", "starts", "query", "keys", "values", "out"):
-        getattr(call, name)[...] = getattr(refilled, name)
-    if call.sinks is not None:
-        call.sinks[...] = refilled.sinks
+    for name, array in {"out": call.out, **call.inputs()}.items():
+        if name != "tables":
+            array[...] = getattr(refilled, name)
     driver.tally.met(rules.FRESH_METADATA)
     driver.judge(other, moved, call, None)
 
@@ -141,7 +143,8 @@ def far(driver: AttentionDriver, problem: Problem, operation: Attend) -> None:
     placement = driver.placement(operation)
     problem = replace(problem, layout=TOKEN_MAJOR)
     driver.certify(problem, placement)
-    for kind in ("dense", "stride") if driver.capabilities.in_place else ():
+    in_place = driver.capabilities.in_place if problem.cache is None else problem.cache.format.in_place
+    for kind in ("dense", "stride") if in_place else ():
         _far(driver, problem, replace(placement, far=kind))
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
+from kvconformance.attention.formats import CacheFormat
+from kvconformance.attention.sides import Cache, cache_of
 from kvconformance.history import Attend
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.paged_attention import Attention
 from kvreference.roundings import format_named, round_to
 
+NO_CACHES: Mapping[str, CacheFormat] = MappingProxyType({})
 PATTERNS = ("normal", "outlier", "repeated", "peaked", "large")
 
 
@@ -20,7 +26,8 @@ class Problem:
     """`lengths` per request (tokens in the cache, query rows); `query` `[rows, heads, head_dim]`, padding rows last.
 
     `keys` and `values` hold `[tokens, kv_heads, head_dim]` per request, all float64 and exact in `dtype`. The first
-    `shared` tokens of the first `sharers` requests are the same and lie in the same blocks.
+    `shared` tokens of the first `sharers` requests are the same and lie in the same blocks. In a quantized `cache` lie
+    the codes of keys and values.
     """
 
     lengths: tuple[tuple[int, int], ...]
@@ -33,6 +40,7 @@ class Problem:
     splits: int = 1
     shared: int = 0
     sharers: int = 0
+    cache: Cache | None = None
 
     @property
     def rows(self) -> int:
@@ -53,6 +61,20 @@ class Problem:
         tokens, queries = self.lengths[request]
         return self.layer.visible(tokens - queries + index, tokens)
 
+    @property
+    def cache_name(self) -> str | None:
+        """The name of a quantized cache, None for a plain one."""
+        return None if self.cache is None else self.cache.name
+
+    @cached_property
+    def read(self) -> tuple[tuple[Float, ...], tuple[Float, ...]]:
+        """Keys and values as the cache holds them: of a quantized one, what codes mean."""
+        if self.cache is None:
+            return self.keys, self.values
+        both = zip(self.cache.sides, (self.keys, self.values), strict=True)
+        keys, values = (tuple(side.decoded(rows) for rows in arrays) for side, arrays in both)
+        return keys, values
+
     def row_list(self) -> list[list[Row]]:
         """Every row and head, as the reference sees them."""
         found, first = [], 0
@@ -62,7 +84,7 @@ class Problem:
         return found
 
     def _heads(self, request: int, row: int, seen: range) -> list[Row]:
-        keys, values = (x[request][seen.start : seen.stop] for x in (self.keys, self.values))
+        keys, values = (x[request][seen.start : seen.stop] for x in self.read)
         heads, layer = self.query.shape[1], self.layer
         group, sinks = heads // keys.shape[1], layer.sinks or (None,) * heads
         return [
@@ -97,8 +119,8 @@ class Problem:
         )
 
 
-def problem_of(operation: Attend, block_size: int) -> Problem:
-    """The numbers of an operation, the same for the same operation."""
+def problem_of(operation: Attend, block_size: int, caches: Mapping[str, CacheFormat] = NO_CACHES) -> Problem:
+    """The numbers of an operation, the same for the same operation; `caches` has that of the operation."""
     rng = np.random.default_rng([operation.seed, len(operation.lengths)])
     heads, kv_heads, dim = operation.heads
     rows = sum(queries for _, queries in operation.lengths) + operation.padding
@@ -112,6 +134,8 @@ def problem_of(operation: Attend, block_size: int) -> Problem:
     for request, (tokens, _) in enumerate(operation.lengths):
         prefix = shared if request < sharers else 0
         key, value = _tokens(rng, tokens - prefix, kv_heads, dim, operation.pattern)
+        if operation.cache is not None:
+            key, value = _uneven(key, rng), _uneven(value, rng)
         keys.append(_exact(np.concatenate([common[0][:prefix], key]), operation.dtype))
         values.append(_exact(np.concatenate([common[1][:prefix], value]), operation.dtype))
     # Sinks and scale are float32 in every kernel.
@@ -129,6 +153,7 @@ def problem_of(operation: Attend, block_size: int) -> Problem:
         operation.splits,
         shared,
         sharers,
+        None if (name := operation.cache) is None else cache_of(name, caches[name], kv_heads, operation.seed),
     )
 
 
@@ -141,6 +166,11 @@ def _tokens(rng: np.random.Generator, count: int, heads: int, dim: int, pattern:
     if pattern == "large":
         values *= 100
     return keys, values
+
+
+def _uneven(rows: Float, rng: np.random.Generator) -> Float:
+    """Tokens and heads of different size, so that no scale will do for another."""
+    return rows * 2.0 ** rng.integers(-2, 2, (*rows.shape[:2], 1))
 
 
 def _exact(x: Float, dtype: str) -> Float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
 from kvconformance import history as h
+from kvconformance.attention.formats import CacheFormat
 from kvconformance.attention.merges import STATES
 from kvconformance.attention.probes import PROBES
 from kvconformance.attention.problems import PATTERNS
@@ -41,11 +45,15 @@ def _blocks(operation: Any, block_size: int) -> int:
 
 
 def _operations(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy[Any]:
-    attends = [_attends(capabilities, size, probe) for probe in _probes(capabilities)]
-    kinds: list[st.SearchStrategy[Any]] = [*attends, *attends]
-    if capabilities.lse:
+    """All that can be asked, half of it over quantized caches where there are any; others draw as they ever did."""
+    kinds: list[st.SearchStrategy[Any]] = []
+    if capabilities.arithmetic:
+        kinds += [_attends(capabilities, size, probe) for probe in _probes(capabilities)] * 2
+    if capabilities.arithmetic and capabilities.lse:
         kinds.append(_merges(capabilities))
-    return st.one_of(*kinds, _writes(capabilities, size))
+    if capabilities.arithmetic:
+        kinds.append(_writes(capabilities, size))
+    return st.one_of(*kinds, *_over_caches(capabilities, size))
 
 
 def _probes(capabilities: AttentionCapabilities) -> list[str]:
@@ -55,8 +63,43 @@ def _probes(capabilities: AttentionCapabilities) -> list[str]:
     return [probe for probe in PROBES if probe not in without]
 
 
-def _attends(capabilities: AttentionCapabilities, size: int, probe: str) -> st.SearchStrategy[h.Attend]:
+def _over_caches(capabilities: AttentionCapabilities, size: int) -> list[st.SearchStrategy[Any]]:
+    """What can be asked over quantized caches, in groups of those that are alike."""
+    caches = capabilities.caches
+    kinds: list[st.SearchStrategy[Any]] = []
+    for probe in _probes(capabilities):
+        groups = _alike(capabilities, [name for name in caches if caches[name].in_place or probe != "far"])
+        kinds += [_attends(able, size, probe, names) for able, names in groups] * (1 if len(groups) > 1 else 2)
+    # Writes are cheap, and few of a minute's histories would hold one.
+    written = _alike(capabilities, [name for name in caches if caches[name].writes])
+    return kinds + [_writes(able, size, names) for able, names in written] * (1 if len(written) > 1 else 2)
+
+
+def _alike(capabilities: AttentionCapabilities, names: Sequence[str]) -> list[tuple[AttentionCapabilities, list[str]]]:
+    """Quantized caches over which the kernel can do the same, with what that is: a strategy is dear to build."""
+    found: dict[Any, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        format = capabilities.caches[name]
+        found[_dims(capabilities, format), tuple(sorted(format.arithmetic))].append(name)
+    return [(_with_cache(capabilities, members[0]), members) for members in found.values()]
+
+
+def _with_cache(capabilities: AttentionCapabilities, name: str) -> AttentionCapabilities:
+    """What a kernel can do over one of its quantized caches."""
+    format = capabilities.caches[name]
+    return replace(capabilities, arithmetic=format.arithmetic, head_dims=_dims(capabilities, format))
+
+
+def _dims(capabilities: AttentionCapabilities, format: CacheFormat) -> tuple[int, ...]:
+    """The head dims that a cache can hold, as often as the kernel has them."""
+    return tuple(dim for dim in format.head_dims or capabilities.head_dims if format.holds(dim))
+
+
+def _attends(
+    capabilities: AttentionCapabilities, size: int, probe: str, caches: Sequence[str] = ()
+) -> st.SearchStrategy[h.Attend]:
     able = capabilities
+    quantized: dict[str, Any] = {"cache": st.sampled_from(caches)} if caches else {}
     window = st.sampled_from([None, None, 1, 2, size, size + 1, 2 * size, 7]) if able.windows else st.none()
     simple = probe in ("cascade", "chunks")
     return st.builds(
@@ -76,6 +119,7 @@ def _attends(capabilities: AttentionCapabilities, size: int, probe: str) -> st.S
         padding=st.sampled_from([0, 0, 1, 3]) if able.padding_rows else st.just(0),
         splits=st.sampled_from(able.splits),
         shared=st.sampled_from([0, 0, 1, 2]),
+        **quantized,
     )
 
 
@@ -108,7 +152,10 @@ def _merges(capabilities: AttentionCapabilities) -> st.SearchStrategy[h.Merge]:
     )
 
 
-def _writes(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy[h.WriteRows]:
+def _writes(
+    capabilities: AttentionCapabilities, size: int, caches: Sequence[str] = ()
+) -> st.SearchStrategy[h.WriteRows]:
+    quantized: dict[str, Any] = {"cache": st.sampled_from(caches)} if caches else {}
     slots = st.lists(st.integers(0, 4 * size + 3), unique=True, max_size=6)
     return st.builds(
         h.WriteRows,
@@ -118,6 +165,7 @@ def _writes(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy
         heads=_shapes(capabilities),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
         layout=st.sampled_from(capabilities.layouts),
+        **quantized,
     )
 
 

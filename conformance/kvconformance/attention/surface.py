@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kvconformance.attention.formats import CacheFormat
 from kvreference.arrays import AnyArray, DtypeError, Float, Int
 from kvreference.roundings import format_named, round_to
 from kvreference.tolerance.declaration import Declaration
@@ -31,6 +32,12 @@ class AttentionCall:
     `starts` `[requests + 1]` first row of each request, int32. The rows of a request are its last positions. Rows from
     `starts[-1]` on are padding. `window` counts the query's own position; `sinks` float32 `[heads]`. The context is
     to be computed in `splits` parts. `out` `[rows, heads, head_dim]` is a buffer with old contents that may be used.
+
+    `cache` is None, or the name of a declared `CacheFormat`, whose schemes say what codes mean. Then `keys` and
+    `values` are codes: int8 or uint8 (unsigned integers, and patterns of 8-bit floats), or uint8 with two codes in a
+    byte and half the width. `key_scales` and `value_scales` lie beside them, with the axes of `layout` and, last, the
+    groups of a row (1 for a scale per token and head), in the format that the scheme stores; or are `[kv_heads]` or
+    `[1]` where all tokens share them. So do `key_zeros` and `value_zeros`: zero points (uint8) or minima, None if none.
     """
 
     query: AnyArray
@@ -48,6 +55,11 @@ class AttentionCall:
     sinks: AnyArray | None
     splits: int
     out: AnyArray
+    cache: str | None = None
+    key_scales: AnyArray | None = None
+    value_scales: AnyArray | None = None
+    key_zeros: AnyArray | None = None
+    value_zeros: AnyArray | None = None
 
     def inputs(self) -> dict[str, AnyArray]:
         """The arrays that must not be changed."""
@@ -73,7 +85,8 @@ class AttentionCapabilities(Capabilities):
     `arithmetic` without a `kv_tile` is judged by certificate T1, with one by T2. `heads` are (query heads, KV heads).
     `in_place` says that the cache is read where it lies, through its strides, and never copied whole: only then is it
     shown blocks beyond 2**32 elements. `batch_invariant` promises the same bits alone, in a batch and in any chunking;
-    `lse_error` is the unit roundoff of the stored LSE.
+    `lse_error` is the unit roundoff of the stored LSE. `arithmetic` is that over plain caches; `caches` are quantized
+    ones that are read too, by name.
     """
 
     arithmetic: Mapping[str, Declaration] = field(
@@ -93,6 +106,18 @@ class AttentionCapabilities(Capabilities):
     in_place: bool = False
     batch_invariant: bool = False
     lse_error: float = 2.0**-24
+    caches: Mapping[str, CacheFormat] = field(default_factory=lambda: MappingProxyType({}))
+
+    def over(self, cache: str | None, dtype: str) -> Declaration:
+        """The arithmetic for queries of `dtype` over a plain cache or a quantized one. Raises `KeyError`."""
+        return (self.arithmetic if cache is None else self.caches[cache].arithmetic)[dtype]
+
+    def holds(self, cache: str | None, dtype: str, head_dim: int) -> bool:
+        """Whether a quantized cache is declared, for queries of `dtype` and rows of `head_dim`; plain ones are."""
+        if cache is None:
+            return True
+        format = self.caches.get(cache)
+        return format is not None and dtype in format.arithmetic and format.holds(head_dim)
 
 
 class Attention(Protocol):
@@ -111,7 +136,10 @@ class AttentionExtras(Protocol):
         """Attention over the union of two disjoint sets of keys."""
 
     def write(self, cache: AttentionCall, slots: Int, keys: AnyArray, values: AnyArray) -> None:
-        """Store rows `[tokens or more, kv_heads, head_dim]` at `slots` `[tokens]`; -1 writes nothing."""
+        """Store rows `[tokens or more, kv_heads, head_dim]` at `slots` `[tokens]`; -1 writes nothing.
+
+        Into a quantized cache codes are written, and scales and zeros where a token has its own.
+        """
 
 
 Attend = Callable[[AttentionCall], Attended]
@@ -122,7 +150,9 @@ def attention(
 ) -> Callable[[Attend], type[Any]]:
     """Make a function an adapter: `@attention(AttentionCapabilities(...))`, or `attention(...)(my_kernel)`.
 
-    `merge(a, b, dtype)` and `write(cache, slots, keys, values)` are the optional methods.
+    `merge(a, b, dtype)` and `write(cache, slots, keys, values)` are the optional methods. A kernel that reads fp8 with
+    a scale per KV head, and multiplies logits and outputs by it, declares
+    `caches={"fp8": CacheFormat.of(SCHEMES["e4m3/head"], {"bf16": Declaration("bf16", "bf16")}, Reads.FACTORED)}`.
     """
 
     def adapt(attend: Attend) -> type[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kvconformance.engines.reference_attention import ReferenceAttention
+from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
 from kvconformance.report import kvspec_version
 from kvconformance.surfaces import Engine
@@ -21,7 +21,7 @@ def engine() -> Engine:
         Surface.TREE: PublishingTree,
         Surface.GROUPS: ReferenceGroups,
         Surface.QUANTIZER: ReferenceQuantizer,
-        Surface.ATTENTION: ReferenceAttention,
+        Surface.ATTENTION: ReferenceCachedAttention,
     }
     return Engine("reference", kvspec_version(), factories)
 

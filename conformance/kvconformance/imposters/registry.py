@@ -15,6 +15,7 @@ from kvconformance.imposters import (
     hits,
     kernel_offsets,
     kernel_paths,
+    kernel_scales,
     kernels,
     key_parts,
     key_units,
@@ -94,6 +95,7 @@ _AREAS = (
     kernels,
     kernel_offsets,
     kernel_paths,
+    kernel_scales,
 )
 _PLACES = {rule: place for place, rule in enumerate(RULES.values())}
 

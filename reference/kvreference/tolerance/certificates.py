@@ -58,11 +58,13 @@ def t1(
     value_error: Float | None = None,
     *,
     box: bool = False,
+    value_scales: Float | None = None,
 ) -> Certificate:
     """The certificate for any kernel that fits `declaration`, around exact attention.
 
     `key_error` and `value_error`, shaped as keys and values, bound how far the kernel's keys and values are from
-    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. Raises `ShapeError`.
+    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. `value_scales` `[n]`
+    are for a kernel that multiplies each P by the scale of its value before it rounds. Raises `ShapeError`.
     """
     _check_errors(row, key_error, value_error)
     if len(row.keys) == 0:
@@ -75,10 +77,11 @@ def t1(
     output, least = p @ values, p @ np.exp(-d)
     moved = _average_bound(p, d, values, output, box)
     most = np.minimum(p * np.exp(d) / least, 1.0)
-    size, reach = sums_of_size(np.stack([most, np.ones_like(most)]), values)
+    units = np.maximum(1 / _positive(row, value_scales), 1.0)
+    size, reach = sums_of_size(np.stack([most, units]), values)
     if value_error is not None:
-        uncertain = most @ _with_sink(row, value_error)
-        moved, size, reach = moved + uncertain, size + uncertain, reach + value_error.sum(axis=0)
+        uncertain, beyond = np.stack([most, units]) @ _with_sink(row, value_error)
+        moved, size, reach = moved + uncertain, size + uncertain, reach + beyond
     noise = _noise(row, declaration, errors)
     unit, step = (0.0, 0.0) if declaration.p is None else _unit_and_step(declaration.p)
     rounded = (unit * size * (1 + noise) + noise * (size + np.abs(output) + moved)) / (1 - noise)

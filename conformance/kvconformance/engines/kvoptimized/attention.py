@@ -1,15 +1,14 @@
 """The Triton kernels as an attention engine: a context by chunked prefill, one in parts by split-KV decode.
 
-Caches are plain. The surface gives keys and values as numbers and judges an output by them; it has no word for how far
-a quantized cache is from them, so quantized attention is judged where its codes are known (`optimized/benchmarks`).
-One declaration serves both kernels, so decode runs with the tile of prefill.
+One declaration serves both kernels, so decode runs with the tile of prefill. Codes are read where they lie; scales per
+token are copied into the order that the kernels have them in, and nibbles turned into theirs.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
 from math import ceil
 from types import MappingProxyType
 from typing import ClassVar
@@ -17,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
+from kvconformance.attention.formats import CacheFormat, Reads
 from kvconformance.attention.surface import (
     HEAD_MAJOR,
     TOKEN_MAJOR,
@@ -24,7 +24,7 @@ from kvconformance.attention.surface import (
     AttentionCall,
     AttentionCapabilities,
 )
-from kvoptimized.cache import PagedKVCache
+from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.decoding import Plan, decode
 from kvoptimized.merging import merge
 from kvoptimized.prefilling import arithmetic, prefill
@@ -32,6 +32,7 @@ from kvoptimized.writing import write
 from kvreference.arrays import AnyArray, Int
 from kvreference.paged_attention import Attention
 from kvreference.tolerance.declaration import Declaration
+from kvspec.numbers.schemes import Granularity, Scheme
 from kvspec.vocabulary import World
 
 DTYPES = MappingProxyType({"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16})
@@ -40,11 +41,32 @@ TILE = arithmetic(torch.bfloat16, WIDEST).kv_tile
 """Keys between two updates of the running maximum, in both kernels and for all of these head dims."""
 
 
-def declared(dtype: str) -> Declaration:
-    """What the kernels say of their arithmetic over a plain cache, as the reference knows it."""
-    said = arithmetic(DTYPES[dtype], WIDEST)
+def declared(dtype: str, *, dynamic: bool = False) -> Declaration:
+    """What the kernels say of their arithmetic over a cache, as the reference knows it."""
+    said = arithmetic(DTYPES[dtype], WIDEST, dynamic=dynamic)
     known = {field.name for field in fields(Declaration)}
     return Declaration(**{f.name: getattr(said, f.name) for f in fields(said) if f.name in known})
+
+
+def readable(scheme: Scheme) -> CacheFormat:
+    """A quantized cache as the kernels read it: no element is ever decoded, scales are factors."""
+    own = scheme.granularity is Granularity.TOKEN_HEAD
+    arithmetics = {dtype: declared(dtype, dynamic=own) for dtype in ("bf16", "fp16")}
+    return replace(
+        CacheFormat.of(scheme, arithmetics, Reads.FACTORED), in_place=not own and scheme.code_bits == 8, writes=True
+    )
+
+
+GRANULARITIES = (Granularity.TOKEN_HEAD, Granularity.HEAD, Granularity.TENSOR)
+QUANTIZED = {
+    scheme.name: (stored.name, scheme)
+    for stored in FORMATS.values()
+    if stored.scheme is not None
+    for scheme in map(stored.scheme_per, GRANULARITIES)
+}
+"""Formats and schemes by the name of the scheme."""
+TWOS_COMPLEMENT = np.uint8(0x88)
+"""What turns two nibbles with a bias of 8 into those that the kernels store."""
 
 
 class KernelAttention:
@@ -63,6 +85,7 @@ class KernelAttention:
         lse=True,
         in_place=True,
         batch_invariant=True,
+        caches=MappingProxyType({name: readable(scheme) for name, (_, scheme) in QUANTIZED.items()}),
     )
 
     def __init__(self, world: World) -> None:
@@ -82,7 +105,10 @@ class KernelAttention:
     def write(self, call: AttentionCall, slots: Int, keys: AnyArray, values: AnyArray) -> None:
         """Store the rows that have a slot."""
         rows = [tensor(x[: len(slots)], call.dtype) for x in (keys, values)]
-        write(cache_of(call), torch.from_numpy(slots), *rows)
+        cache = cache_of(call)
+        write(cache, torch.from_numpy(slots), *rows)
+        if call.cache is not None:
+            give_back(call, cache)
 
 
 def in_one_part(call: AttentionCall) -> tuple[torch.Tensor, torch.Tensor]:
@@ -147,10 +173,45 @@ def sinks_of(call: AttentionCall) -> torch.Tensor | None:
 
 def cache_of(call: AttentionCall) -> PagedKVCache:
     """The cache around the arrays of a call, without a copy where their blocks are dense, as those of a cache are."""
-    pages = [tensor(x, call.dtype) for x in (call.keys, call.values)]
-    if not pages[0][0].is_contiguous():
-        pages = [page.contiguous() for page in pages]
+    if call.cache is not None:
+        return quantized(call, *QUANTIZED[call.cache])
+    pages = dense(tensor(x, call.dtype) for x in (call.keys, call.values))
     return PagedKVCache.around(*pages, format=call.dtype, layout=call.layout)
+
+
+def quantized(call: AttentionCall, format: str, scheme: Scheme) -> PagedKVCache:
+    """The cache around codes and scales."""
+    codes = [x ^ TWOS_COMPLEMENT if scheme.code_bits == 4 else x for x in (call.keys, call.values)]
+    pages = dense(torch.from_numpy(x).view(FORMATS[format].storage) for x in codes)
+    heads = pages[0].shape[1 if call.layout == HEAD_MAJOR else 2]
+    scales = [scales_of(x, call.layout, heads) for x in (call.key_scales, call.value_scales)]
+    return PagedKVCache.around(*pages, *scales, format=format, layout=call.layout)
+
+
+def give_back(call: AttentionCall, cache: PagedKVCache) -> None:
+    """What was converted for the kernels, to where the call has it."""
+    for codes, pages in ((call.keys, cache.keys), (call.values, cache.values)):
+        if cache.format == "int4":
+            codes[...] = pages.numpy() ^ TWOS_COMPLEMENT
+    for given, scales in ((call.key_scales, cache.key_scales), (call.value_scales, cache.value_scales)):
+        if given is not None and scales is not None and cache.dynamic:
+            given[..., 0] = (scales if call.layout == HEAD_MAJOR else scales.transpose(1, 2)).numpy()
+
+
+def scales_of(array: AnyArray | None, layout: str, heads: int) -> torch.Tensor:
+    """Scales `[num_blocks, kv_heads, block_size]`, or `[kv_heads]` where all tokens share them."""
+    if array is None:
+        raise TypeError("a quantized cache comes without scales")
+    scales = torch.from_numpy(array)
+    if scales.dim() == 1:
+        return scales.expand(heads).contiguous()
+    return (scales if layout == HEAD_MAJOR else scales.transpose(1, 2))[..., 0].contiguous()
+
+
+def dense(pages: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """The same pages, copied where blocks are not dense."""
+    both = list(pages)
+    return both if both[0][0].is_contiguous() else [page.contiguous() for page in both]
 
 
 def tensor(array: AnyArray, dtype: str) -> torch.Tensor:

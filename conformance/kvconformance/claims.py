@@ -77,6 +77,8 @@ def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[
     if rule in _NEEDS_CACHING and True not in capabilities.caching:
         return "has no prefix cache"
     method = _NEEDS_METHOD.get((rule, surface))
+    if rule is rules.FAILURE_IS_ATOMIC and capabilities.resets:
+        method = None  # a reset is refused by its answer, whatever else the engine has
     if method is not None and not hasattr(engine.factories[surface], method):
         return f"the adapter has no {method}()"
     return None

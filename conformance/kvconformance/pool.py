@@ -248,6 +248,7 @@ class PoolDriver:
         """The prefix cache is reset, or the engine refuses, and then finds what it found before."""
         if not self.capabilities.resets:
             return
+        self.observe()  # so that it is known what the index names now
         found = self.findable()
         accepted = truth(self.call("resetting", self.engine.reset), "reset")
         self.checker.feed(ev.Reset(accepted))
@@ -268,15 +269,19 @@ class PoolDriver:
         """How much lookups find of every prompt, asked only where the index itself is not shown."""
         if hasattr(self.engine, "keyed_blocks") or not hasattr(self.engine, "lookup"):
             return {}
-        return {id: self.found(live.request).tokens for id, live in self.checker.state.requests.items()}
+        return {id: self.found(self.asked(live.request)).tokens for id, live in self.checker.state.requests.items()}
+
+    def asked(self, request: Request) -> Request:
+        """The same under a name that the pool has not heard, as a request that has not come yet."""
+        self.lookups += 1
+        return replace(request, id=RequestId(f"?{self.lookups}"))
 
     def lookup(self, operation: h.Lookup) -> None:
         """Ask for a hit and do not use it."""
         if not hasattr(self.engine, "lookup"):
             return
-        self.lookups += 1
         parts = KeyParts(operation.salt, operation.adapter)
-        request = Request(RequestId(f"?{self.lookups}"), tuple(TokenId(t) for t in operation.prompt), 1, 0, parts)
+        request = self.asked(Request(RequestId(""), tuple(TokenId(t) for t in operation.prompt), 1, 0, parts))
         self.checker.feed(ev.Add(request))
         hit = self.found(request)
         self.checker.feed(ev.Lookup(request.id, hit.tokens, tuple(hit.blocks)))

@@ -1,4 +1,6 @@
-"""The records in which an adapter answers, looked at field by field; nothing is changed, wrong types are named.
+"""The records in which an adapter answers, looked at field by field; wrong types are named.
+
+Nothing is changed, save that what can be read only once is written down: then the record is made anew around it.
 
 What a field says is for the rules to judge. Here only its type is looked at, so that a slip in an adapter is told as
 one, and neither as our error nor as a fault of the engine.
@@ -6,37 +8,64 @@ one, and neither as our error nor as a fault of the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from kvconformance.answers import mapping, several, shaped, whole
 from kvspec import plans
+from kvspec.groups.vocabulary import GroupAdmission
 from kvspec.published import AllBlocksCleared, BlockRemoved, BlockStored, Published
+from kvspec.tree.vocabulary import Found, Inserted, Node
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import KeyParts, RequestId
 
 Record = TypeVar("Record")
 Value = TypeVar("Value")
-Check = Callable[[Any, str], object]
+Check = Callable[[Any, str], Any]
+"""Looks at one field and gives what to keep of it: mostly what was told."""
 
 
 def record(told: Any, kind: type[Record], method: str) -> Record:
     """The answer of `method`, a `kind` whose fields have their types. Raises `HarnessFault` that names the field."""
     shaped(told, kind, method)
+    anew: dict[str, Any] = {}
     for field, check in _FIELDS[kind].items():
-        check(getattr(told, field), f"{method}().{field}")
-    return told  # type: ignore[no-any-return]
+        where, value = f"{method}().{field}", getattr(told, field)
+        kept = check(_written(value, where), where)
+        if kept is not value:
+            anew[field] = kept
+    return replace(told, **anew) if anew else told  # type: ignore[no-any-return]
 
 
-def numbers(told: Any, where: str) -> None:
-    """A sequence of whole numbers, such as a block table or tokens; it is read more than once, so no iterator."""
+def _written(told: Any, where: str) -> Any:
+    """The same, where it can be read once only as something that can be read again."""
+    return several(told, where) if isinstance(told, Iterator) else told
+
+
+def _each(told: Any, where: str, check: Check) -> Any:
+    """Several things of one kind: as they were told, unless one of them was written down."""
+    items = several(told, where)
+    kept = tuple(check(_written(item, where), where) for item in items)
+    return told if all(new is old for new, old in zip(kept, items, strict=True)) else kept
+
+
+def number(told: Any, where: str) -> Any:
+    """A whole number, of whatever type."""
+    whole(told, where)
+    return told
+
+
+def numbers(told: Any, where: str) -> Any:
+    """A sequence of whole numbers, such as a block table or tokens; it is read more than once."""
     for item in several(told, where, again=True):
         whole(item, where)
+    return told
 
 
-def name(told: Any, where: str) -> None:
+def name(told: Any, where: str) -> Any:
     """The id of a request."""
-    shaped(told, str, where)
+    return shaped(told, str, where)
 
 
 def maybe(check: Check) -> Check:
@@ -48,40 +77,51 @@ def _listed(kinds: tuple[type, ...]) -> str:
     return ", ".join(kind.__name__ for kind in kinds)
 
 
-def _key(told: Any, where: str) -> None:
+def _key(told: Any, where: str) -> Any:
     try:
         hash(told)
     except TypeError as error:
         raise HarnessFault(f"{where} is no key: {error}") from error
+    return told
 
 
-def _keys(told: Any, where: str) -> None:
+def _keys(told: Any, where: str) -> Any:
     for key in several(told, where, again=True):
         _key(key, where)
+    return told
 
 
-def _parts(told: Any, where: str) -> None:
-    shaped(told, KeyParts, where)
-    _key(told, where)
+def _parts(told: Any, where: str) -> Any:
+    return _key(shaped(told, KeyParts, where), where)
 
 
-def _slots(told: Any, where: str) -> None:
-    for slot in several(told, where):
-        numbers(slot, where)
-        if len(slot) != 2:
-            raise HarnessFault(f"{where} has the slot {slot!r:.60}, not (block, offset)")
+def _slot(told: Any, where: str) -> Any:
+    if len(numbers(told, where)) != 2:
+        raise HarnessFault(f"{where} has the slot {told!r:.60}, not (block, offset)")
+    return told
 
 
-def _copies(told: Any, where: str) -> None:
-    for copy in several(told, where):
-        record(copy, plans.BlockCopy, where)
+def _copy(told: Any, where: str) -> Any:
+    return record(told, plans.BlockCopy, where)
 
 
-def _actions(told: Any, where: str) -> None:
-    for action in several(told, where):
-        if type(action) not in _ACTIONS:
-            raise HarnessFault(f"{where} has a {type(action).__name__}, none of {_listed(_ACTIONS)}")
-        record(action, type(action), f"plan() -> {type(action).__name__}")
+def _action(told: Any, where: str) -> Any:
+    kind = type(told)
+    if kind not in _ACTIONS:
+        raise HarnessFault(f"{where} has a {kind.__name__}, none of {_listed(_ACTIONS)}")
+    return record(told, kind, f"plan() -> {kind.__name__}")
+
+
+def _slots(told: Any, where: str) -> Any:
+    return _each(told, where, _slot)
+
+
+def _copies(told: Any, where: str) -> Any:
+    return _each(told, where, _copy)
+
+
+def _actions(told: Any, where: str) -> Any:
+    return _each(told, where, _action)
 
 
 def published(told: Any, method: str) -> tuple[Published, ...]:
@@ -90,8 +130,7 @@ def published(told: Any, method: str) -> tuple[Published, ...]:
     for message in messages:
         if type(message) not in _MESSAGES:
             raise HarnessFault(f"{method}() has a {type(message).__name__}, none of {_listed(_MESSAGES)}")
-        record(message, type(message), f"{method}() -> {type(message).__name__}")
-    return messages
+    return tuple(record(message, type(message), f"{method}() -> {type(message).__name__}") for message in messages)
 
 
 def counts(told: Any, method: str) -> Mapping[Any, int]:
@@ -145,33 +184,37 @@ def names(told: Any, method: str) -> tuple[RequestId, ...]:
 _ACTIONS: Final = plans.Action.__args__
 _MESSAGES: Final = (BlockStored, BlockRemoved, AllBlocksCleared)
 _FIELDS: Final[Mapping[type, Mapping[str, Check]]] = {
-    plans.Admission: {"hit": whole, "count": whole, "table": numbers},
+    plans.Admission: {"hit": number, "count": number, "table": numbers},
     plans.Extension: {"table": numbers, "copies": _copies},
-    plans.Hit: {"tokens": whole, "blocks": numbers},
+    plans.Hit: {"tokens": number, "blocks": numbers},
     plans.StepPlan: {"actions": _actions},
     plans.Scheduled: {
         "request": name,
-        "start": whole,
-        "count": whole,
+        "start": number,
+        "count": number,
         "table": numbers,
         "slots": maybe(_slots),
         "tokens": maybe(numbers),
     },
-    plans.Admitted: {"request": name, "hit": whole, "table": numbers},
-    plans.BlockCopy: {"request": name, "source": whole, "target": whole, "extent": maybe(whole)},
+    plans.Admitted: {"request": name, "hit": number, "table": numbers},
+    plans.BlockCopy: {"request": name, "source": number, "target": number, "extent": maybe(number)},
     plans.Preempted: {"request": name},
     plans.TurnedAway: {"request": name},
     plans.Released: {"request": name},
-    plans.SwappedOut: {"request": name, "transfer": whole},
-    plans.SwappedIn: {"request": name, "table": numbers, "transfer": whole},
+    plans.SwappedOut: {"request": name, "transfer": number},
+    plans.SwappedIn: {"request": name, "table": numbers, "transfer": number},
     BlockStored: {
         "keys": _keys,
         "parent": maybe(_key),
         "tokens": numbers,
-        "block_size": whole,
+        "block_size": number,
         "parts": _parts,
         "medium": name,
     },
     BlockRemoved: {"keys": _keys, "medium": name},
     AllBlocksCleared: {},
+    GroupAdmission: {"hit": number, "count": number},
+    Found: {"tokens": number, "slots": maybe(numbers)},
+    Inserted: {"known": number, "slots": maybe(numbers)},
+    Node: {"prefix": numbers, "length": number, "locks": number, "parts": _parts},
 }

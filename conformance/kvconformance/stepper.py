@@ -86,8 +86,7 @@ class StepperDriver:
             return
         id = live.request.id
         self.call(f"aborting {id}", self.engine.abort, id)
-        flying = any(id == s.request for _, plan in self.flights for s in plan.scheduled)
-        deferred = self.capabilities.defers_release or (flying and self.capabilities.defers_in_flight)
+        deferred = self.capabilities.defers_release or (self.flies(id) and self.capabilities.defers_in_flight)
         self.checker.feed(ev.Abort(id, deferred))
         self.observe()
 
@@ -138,8 +137,7 @@ class StepperDriver:
         for action in plan.actions:
             self.apply(action, plan)
         number = StepId(self.checker.state.step)
-        if plan.scheduled:  # an empty step has nothing to run: that it was planned with work waiting is for EndStep
-            self.checker.feed(ev.Dispatch(number))
+        self.checker.feed(ev.Dispatch(number))
         self.checker.feed(ev.EndStep())
         self.flights.append((number, plan))
         self.observe()
@@ -149,7 +147,7 @@ class StepperDriver:
         if not self.flights:
             return
         number, plan = self.flights.popleft()
-        self.completed(number)
+        self.checker.feed(ev.Complete(number))
         sampled = {
             s.request: self.sample(live)
             for s in plan.scheduled
@@ -175,7 +173,7 @@ class StepperDriver:
         self.step_only_this(operation)
         number, plan = self.flights.pop()
         self.call("failing a step", self.engine.fail, plan)
-        self.completed(number)
+        self.checker.feed(ev.Complete(number))
         self.checker.feed(ev.FailStep(number))
         for scheduled in plan.scheduled:
             live = self.live(scheduled.request)
@@ -184,11 +182,6 @@ class StepperDriver:
             elif live.table:
                 self.checker.feed(ev.Release(scheduled.request))
         self.observe()
-
-    def completed(self, number: StepId) -> None:
-        """The device is done with a step, if it was given one."""
-        if number in self.checker.state.in_flight:
-            self.checker.feed(ev.Complete(number))
 
     def step_only_this(self, operation: h.Operation) -> None:
         """Dispatch one step with none before it in flight."""
@@ -262,7 +255,7 @@ class StepperDriver:
         """The effects of a completed step on one of its requests."""
         live = self.live(id)
         if live.phase is Phase.DONE:
-            if live.table and self.capabilities.defers_in_flight:
+            if live.table and self.capabilities.defers_in_flight and not self.flies(id):
                 self.checker.feed(ev.Release(id))
             return
         if id in sampled:
@@ -278,6 +271,10 @@ class StepperDriver:
                 self.checker.feed(event)
 
     # Helpers.
+
+    def flies(self, id: RequestId) -> bool:
+        """Whether a step in flight computes the request."""
+        return any(id == scheduled.request for _, plan in self.flights for scheduled in plan.scheduled)
 
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
         """The block tables that the engine shows."""

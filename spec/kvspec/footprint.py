@@ -93,7 +93,7 @@ def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, i
 
 def _matters(state: State, live: Live) -> bool:
     """A request that has left and given its blocks back can only be named again to be refused, save by lazy queues."""
-    lingers = live.left_in >= min(state.unfinished)
+    lingers = live.left_in >= state.oldest
     return live.phase is not Phase.DONE or bool(live.table) or live.transfer is not None or lingers
 
 

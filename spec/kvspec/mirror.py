@@ -165,7 +165,7 @@ def compare(
     `blocks` are those that the engine's own index names, one by one; where it does not show them (`exact=False`), all
     that hold full content, and the mirror may lack some.
     """
-    real = Counter(blocks)
+    real = Counter(iter(blocks))  # of a mapping it would take the values for counts
     mirrored: Counter[Content] = Counter()
     for (place, _), entry in index.items():
         if place == medium:

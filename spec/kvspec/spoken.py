@@ -57,9 +57,10 @@ def _is_gone(state: State, live: Live) -> bool:
     """Whether nothing is left of a request, not even a step that could still tidy up behind it.
 
     Queues may be cleaned lazily: in the step that is planned after the request has left, or when that step completes.
+    Where a step was never dispatched it is not told when it completes: at the latest when the next one ends.
     """
     holds = live.phase is not Phase.DONE or live.table or live.transfer is not None
-    return not holds and live.left_in < min(state.unfinished)
+    return not holds and live.left_in < state.oldest
 
 
 def _unknown(state: State, tally: Tally, id: RequestId, seen: str) -> None:

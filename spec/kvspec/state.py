@@ -116,6 +116,8 @@ class State:
     idle_steps: int = 0
     planned: frozenset[RequestId] = frozenset()
     in_flight: dict[StepId, frozenset[BlockId]] = field(default_factory=dict)
+    unseen: bool = False
+    """The step before this one was not dispatched: when it completes is not told, at the latest with the next end."""
     transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
     arriving: frozenset[TransferId] = frozenset()
     """Those of the transfers that write into their blocks: what they bring is not there yet."""
@@ -157,6 +159,11 @@ class State:
     def unfinished(self) -> tuple[int, ...]:
         """The step being planned and those dispatched but not complete."""
         return (self.step, *self.in_flight)
+
+    @property
+    def oldest(self) -> int:
+        """The first of the unfinished steps, or one before them that was never dispatched and may have just ended."""
+        return min(self.step - self.unseen, *self.unfinished)
 
     def live(self) -> list[Live]:
         """The requests that are not done, in order of arrival."""

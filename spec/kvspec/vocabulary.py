@@ -158,7 +158,9 @@ class Capabilities:
     reserved_blocks: frozenset[BlockId] = frozenset()
     publishes: str = "computed"
     defers_release: bool = False
+    """Who leaves keeps its blocks for a while: each plan tells by `Released` whose are given back now."""
     defers_in_flight: bool = False
+    """Who is aborted while a step that computes it is in flight keeps its blocks until the last of those is back."""
     lookahead_blocks: int = 0
     remaps_duplicates: bool = False
     watermark_blocks: int = 0

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvconformance import history as h
+from kvconformance import records
 from kvconformance.answers import truth
 from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
+from kvspec import rules
 from kvspec.plans import Admission, Admitted, BlockCopy, Extension, Hit, Scheduled, StepPlan, SwappedIn, SwappedOut
 from kvspec.published import BlockStored
 from kvspec.violation import HarnessFault, Tally, Waived
@@ -253,3 +255,51 @@ def test_an_honest_pool_is_left_alone() -> None:
 
     assert play(Foreign, Foreign.capabilities, Surface.POOL, POOL, Tally()).violation is None
     assert play(Keyed, Keyed.capabilities, Surface.STEPPER, STEPPER, Tally()).violation is None
+
+
+def test_what_can_be_read_once_is_written_down_and_the_engine_has_it_back() -> None:
+    completed = []
+
+    class Lazy(ReferenceStepper):
+        """Plans with generators, for the places written too."""
+
+        def plan(self) -> StepPlan:
+            return StepPlan(self.told(action) for action in super().plan().actions)  # type: ignore[arg-type]
+
+        def told(self, action: Any) -> Any:
+            if not isinstance(action, Scheduled):
+                return action
+            size, table = self.world.block_size, action.table
+            places = range(action.start, action.start + action.count)
+            return replace(action, slots=((table[p // size], p % size) for p in places), table=iter(table))  # type: ignore[arg-type]
+
+        def complete(self, plan: StepPlan, sampled: Any) -> Any:
+            completed.extend(list(action.slots or ()) for action in plan.scheduled)
+            return super().complete(plan, sampled)
+
+    class Copying(ReferencePool):
+        """Tells its copies by a generator."""
+
+        def extend(self, id: Any, count: int) -> Extension | None:
+            extension = super().extend(id, count)
+            return extension and replace(extension, copies=iter(extension.copies))  # type: ignore[arg-type]
+
+    recompute = h.History(7, 2, STEPPER.operations)
+    assert play(Lazy, Lazy.capabilities, Surface.STEPPER, recompute, Tally()).violation is None
+    assert completed and all(completed)
+    forked = h.History(6, 2, (h.Add((0, 1, 0), 3), h.Commit(), h.Fork(), h.Grow(0), h.Grow(1)))
+    tally = Tally()
+    assert play(Copying, Copying.capabilities, Surface.POOL, forked, tally).violation is None
+    assert tally.exercised[rules.SHARED_BYTES_NEVER_CHANGE]
+
+
+def test_a_record_that_can_be_read_again_is_the_same_record() -> None:
+    plan = StepPlan((Scheduled("A", 0, 1, (0,), ((0, 0),), (1,)),))  # type: ignore[arg-type]
+    assert records.record(plan, StepPlan, "plan") is plan
+
+
+def test_a_slip_in_what_can_be_read_once_is_named_as_any_other() -> None:
+    slip = StepPlan(iter([Scheduled("A", 0, 1, iter(("a",)))]))  # type: ignore[arg-type]
+    assert "plan() -> Scheduled().table is str 'a', not a whole number" in told(
+        Surface.STEPPER, MergingStepper, "plan", slip
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -19,10 +20,11 @@ from kvconformance.report import SurfaceResult, Verdict
 from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
-from kvreference.groups import ReferenceGroups
+from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
+from kvspec.groups.vocabulary import GroupAdmission
 from kvspec.violation import Tally
-from kvspec.vocabulary import Capabilities, Surface
+from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, World
 
 NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) is Surface.GROUPS}
 LONG, DONE = Add((0,) * 7), (Commit(-1), Free(-1))
@@ -72,6 +74,116 @@ def test_what_an_engine_does_not_declare_is_not_claimed() -> None:
     assert unclaimed(engine, Surface.GROUPS, rules.DRAFT_GROUP_HIT) == "has no draft group"
     assert "longest-hit" in (unclaimed(engine, Surface.GROUPS, rules.LONGEST_GROUP_HIT) or "")
     assert unclaimed(engine, Surface.GROUPS, rules.EVERY_GROUP_HIT) is None
+
+
+class Sweeps(ReferenceGroups):
+    """Gives back what has passed behind a window only in one method, for whichever request that is called, of all."""
+
+    method, too_far = "", 0
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.due: dict[tuple[RequestId, int], int] = {}
+
+    def release(self, holding: Holding, number: int, end: int) -> None:
+        self.due[holding.request.id, number] = end + self.too_far
+
+    def sweep(self, method: str) -> None:
+        for (id, number), end in self.due.items() if method == self.method else ():
+            if id in self.holdings:
+                super().release(self.holdings[id], number, end)
+
+    def admit(self, request: Request, chunk: int) -> GroupAdmission | None:
+        self.sweep("admit")
+        return super().admit(request, chunk)
+
+    def extend(self, id: RequestId, count: int) -> bool:
+        self.sweep("extend")
+        return super().extend(id, count)
+
+    def completed(self, id: RequestId, num_computed: int) -> None:
+        self.sweep("completed")
+        super().completed(id, num_computed)
+
+
+SWEPT: list[tuple[str, tuple[AnyOperation, ...]]] = [
+    ("admit", (LONG, Commit(0), Add((1,)), Add((1,)))),
+    ("admit", (LONG, Commit(0), Add((1,) * 6))),
+    ("extend", (Add((1, 1), chunk=1), Commit(0), LONG, Commit(1), Grow(0))),
+    ("extend", (Add((1, 1), 2, chunk=1), Commit(0), LONG, Commit(1), Grow(0), Commit(0), Grow(0), Grow(0))),
+    ("completed", (LONG, Commit(0), Add((1,)), Commit(1))),
+]
+
+
+@pytest.mark.parametrize(("method", "operations"), SWEPT)
+def test_what_has_passed_may_go_in_a_call_for_another_request_and_no_more(
+    method: str, operations: tuple[AnyOperation, ...]
+) -> None:
+    for too_far, broken in ((0, []), (1, [rules.EVERY_GROUP_HIT])):
+        engine = type("Sweeping", (Sweeps,), {"method": method, "too_far": too_far})
+        result = judged(engine, operations, "full:2 window:2:3", 12)
+        assert [finding.rule for finding in result.findings] == broken and not result.fault
+
+
+def test_an_engine_that_gives_back_under_pressure_lives() -> None:
+    engine = as_engine(type("Sweeping", (Sweeps,), {"method": "admit"}))
+    assert not search(engine, Surface.GROUPS, Plan(150, 0, 300), claimed(engine, Surface.GROUPS)).found
+
+
+def test_the_last_token_that_is_sampled_is_not_computed() -> None:
+    asked = []
+
+    class Told(ReferenceGroups):
+        def extend(self, id: RequestId, count: int) -> bool:
+            asked.append(count)
+            return super().extend(id, count)
+
+        def append(self, id: RequestId, token: TokenId) -> None:
+            asked.append("append")
+            super().append(id, token)
+
+    assert not judged(Told, (Add((0,) * 3, 2), Commit(), *[Grow()] * 5), "full:2 window:2:3").findings
+    assert asked == ["append", 1, "append"]
+
+
+class DraftsAhead(ReferenceGroups):
+    """A drafter in the step itself, with a home for what it drafts from a sampled token where `homes` says so."""
+
+    capabilities = replace(
+        ReferenceGroups.capabilities, layouts=("full:1 draft:1:1",), drafts_ahead=True, profiles=frozenset()
+    )
+
+    def homes(self, request: Request, known: int) -> bool:
+        return known + 1 < request.limit
+
+    def admit(self, request: Request, chunk: int) -> GroupAdmission | None:
+        self.now = request, len(request.prompt)
+        return super().admit(request, chunk)
+
+    def extend(self, id: RequestId, count: int) -> bool:
+        holding = self.holdings[id]
+        self.now = holding.request, len(holding.tokens)
+        return super().extend(id, count)
+
+    def new_entries(self, tables: Sequence[Sequence[BlockId | None]], end: int) -> list[int]:
+        request, known = self.now
+        drafted = end if end < known or self.homes(request, known) else end - 1
+        return [max(0, need - len(table)) for need, table in zip((end, drafted), tables, strict=True)]
+
+
+class NoHomeAhead(DraftsAhead):
+    """Forgets that the next step reads what is drafted from the sampled token."""
+
+    def homes(self, request: Request, known: int) -> bool:
+        return False
+
+
+def test_a_drafter_needs_a_home_for_what_the_next_step_reads_and_not_behind_the_last_token() -> None:
+    engine = as_engine(DraftsAhead)
+    assert not search(engine, Surface.GROUPS, Plan(150, 0, 300), claimed(engine, Surface.GROUPS)).found
+    for new, broken in ((1, []), (2, [rules.COVERAGE_AND_LIMIT])):
+        result = judged(NoHomeAhead, (Add((0, 0), new), Commit(), Grow(), Commit()), "full:1 draft:1:1")
+        assert [finding.rule for finding in result.findings] == broken and not result.fault
 
 
 def test_an_adapter_without_groups_is_one_clear_line() -> None:
@@ -136,6 +248,10 @@ def test_a_drafter_two_tokens_behind_keeps_its_finding() -> None:
         ("tables", (None, None), "tables() answers None, not a sequence"),
         ("free_blocks", 3, "free_blocks() answers int 3, not a sequence"),
         ("ref_counts", None, "ref_counts() answers None, not a sequence"),
+        ("ref_counts", ([0, 1],), "ref_counts() answers list [0, 1], not a mapping"),
+        ("ref_counts", ({1: "one"},), "ref_counts() answers str 'one', not a whole number"),
+        ("free_blocks", (None,), "free_blocks() answers None, not a whole number"),
+        ("admit", GroupAdmission(None, 7), "admit().hit is None, not a whole number"),  # type: ignore[arg-type]
     ],
 )
 def test_an_answer_of_another_shape_is_one_harness_fault_that_names_the_method(

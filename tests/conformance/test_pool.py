@@ -64,7 +64,32 @@ class Forgetful(Mute):
         return not refused
 
 
-@pytest.mark.parametrize(("pool", "rule"), [(Silent, None), (Mute, None), (Forgetful, rules.FAILURE_IS_ATOMIC)])
+class Remembering(Mute):
+    """Its `lookup` makes the record that an admission then uses, so it is asked only of who has not come yet."""
+
+    def lookup(self, request: Request) -> Any:
+        if request.id in self.pool.holdings:
+            raise ValueError(f"{request.id} runs already")
+        return self.pool.lookup(request)
+
+
+class ForgetfulInSight(Forgetful):
+    """Shows its index, and what it loses."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pool, name)
+
+
+@pytest.mark.parametrize(
+    ("pool", "rule"),
+    [
+        (Silent, None),
+        (Mute, None),
+        (Remembering, None),
+        (Forgetful, rules.FAILURE_IS_ATOMIC),
+        (ForgetfulInSight, rules.FAILURE_IS_ATOMIC),
+    ],
+)
 def test_lookups_find_after_a_refused_reset_what_they_found_before(pool: type[Silent], rule: Rule | None) -> None:
     cached = (Add((0, 0, 0)), Commit(), Free(), Add((1,)), Commit())
     refused = History(6, 1, (*cached, Reset()))

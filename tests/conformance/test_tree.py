@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine
 from kvconformance.check import replay
 from kvconformance.claims import claimed, unclaimed
-from kvconformance.history import Evict, History, Insert, Lock, Match, Operation, Unlock
+from kvconformance.history import Evict, History, Insert, Lock, Match, Operation, Reset, Unlock
 from kvconformance.imposters.trees import MatchDoesNotSplit, SplitPrefixLosesItsLock, UnlockReleasesAnotherHoldersLock
 from kvconformance.report import SurfaceResult
 from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
 from kvreference.radix_publishing import PublishingTree
 from kvspec import rules
+from kvspec.published import BlockStored, Published
 from kvspec.tree import Found, Inserted, Node
 from kvspec.vocabulary import Capabilities, KeyParts, Surface, TokenId, World
 
@@ -101,6 +104,70 @@ def test_a_tree_that_makes_room_itself_lives() -> None:
     engine = as_engine(MakesRoom, "makes room")
     outcome = search(engine, Surface.TREE, Plan(400, 1, 300), claimed(engine, Surface.TREE))
     assert not outcome.found
+
+
+class Counted(PublishingTree):
+    """Says that it publishes each copy; a page has one."""
+
+    capabilities = replace(PublishingTree.capabilities, counts_copies=True)
+
+
+class TwiceTold(Counted):
+    """Publishes every page twice."""
+
+    def take_events(self) -> list[Published]:
+        return [message for message in super().take_events() for _ in range(2)]
+
+
+def test_a_tree_that_counts_copies_has_one_of_each_page() -> None:
+    assert not judged(Counted, Insert(LONG), Insert(SHORT), Evict(2), Insert(LONG)).findings
+    (finding,) = judged(TwiceTold, Insert(LONG)).findings
+    assert finding.rule is rules.MIRROR_EQUALS_INDEX and "counts 2 copies" in finding.seen
+
+
+class Differently(PublishingTree):
+    """Tells places and numbers in other types: a lookup in lists, an insertion in arrays."""
+
+    def match(self, tokens: Sequence[TokenId], parts: KeyParts) -> Found:
+        found = super().match(tokens, parts)
+        return Found(np.int64(found.tokens), found.handle, list(found.slots or ()))  # type: ignore[arg-type]
+
+    def insert(self, tokens: Sequence[TokenId], parts: KeyParts) -> Inserted | None:
+        told = super().insert(tokens, parts)
+        return told and Inserted(np.int64(told.known), np.array(told.slots))  # type: ignore[arg-type]
+
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(replace(node, prefix=np.array(node.prefix)) for node in super().nodes())
+
+
+class Elsewhere(Differently):
+    """A lookup gives the places in the order of their numbers, from the last on."""
+
+    def match(self, tokens: Sequence[TokenId], parts: KeyParts) -> Found:
+        found = super().match(tokens, parts)
+        return replace(found, slots=sorted(found.slots or (), reverse=True))  # type: ignore[arg-type]
+
+
+def test_places_are_told_in_any_sequence_of_any_whole_numbers() -> None:
+    told = (Insert(LONG), Match(LONG), Match(SHORT), Insert((0, 0, 1, 1)), Match((0, 0, 1, 1)))
+    assert not judged(Differently, *told).findings
+    (finding,) = judged(Elsewhere, *told).findings
+    assert finding.rule is rules.CONTENT_MATCHES_KEY
+
+
+def test_a_refused_reset_is_told_by_false_and_changes_nothing() -> None:
+    class Refuses(PublishingTree):
+        def reset(self) -> bool:
+            return bool(np.bool_(False))
+
+    class EmptiesAndRefuses(PublishingTree):
+        def reset(self) -> bool:
+            super().reset()
+            return False
+
+    assert not judged(Refuses, Insert(LONG), Reset(), Match(LONG)).findings
+    (finding,) = judged(EmptiesAndRefuses, Insert(LONG), Reset()).findings
+    assert finding.rule is rules.CONSERVATION
 
 
 def test_what_is_missing_is_named() -> None:
@@ -210,6 +277,22 @@ def test_an_optional_method_that_raises_is_told_so_too(method: str, doing: str) 
         ("protected_size", "few", "protected_size() answers str 'few', not a number"),
         ("available_size", None, "available_size() answers None, not a number"),
         ("take_events", 3, "take_events() answers int 3, not a sequence"),
+        ("take_events", ("gone",), "take_events() has a str, none of BlockStored, BlockRemoved, AllBlocksCleared"),
+        (
+            "take_events",
+            (BlockStored((), None, (), None),),  # type: ignore[arg-type]
+            "take_events() -> BlockStored().block_size is None, not a whole number",
+        ),
+        ("match", Found("few", None), "match().tokens is str 'few', not a whole number"),  # type: ignore[arg-type]
+        ("match", Found(0, None, 3), "match().slots is int 3, not a sequence"),  # type: ignore[arg-type]
+        ("insert", Inserted(None), "insert().known is None, not a whole number"),  # type: ignore[arg-type]
+        ("insert", Inserted(0, (None, 1)), "insert().slots is None, not a whole number"),  # type: ignore[arg-type]
+        ("nodes", (Found(0, None),), "nodes() answers Found Found(tokens=0, handle=None, slots=None), not Node"),
+        ("nodes", (Node(3, 2, 0),), "nodes().prefix is int 3, not a sequence"),  # type: ignore[arg-type]
+        ("nodes", (Node(SHORT, None, 0),), "nodes().length is None, not a whole number"),  # type: ignore[arg-type]
+        ("nodes", (Node(SHORT, 2, "0"),), "nodes().locks is str '0', not a whole number"),  # type: ignore[arg-type]
+        ("nodes", (Node(SHORT, 2, 0, None),), "nodes().parts is None, not KeyParts"),  # type: ignore[arg-type]
+        ("reset", None, "reset() answers None, not True or False"),
     ],
 )
 def test_an_answer_of_another_shape_is_one_harness_fault_that_names_the_method(
@@ -217,6 +300,6 @@ def test_an_answer_of_another_shape_is_one_harness_fault_that_names_the_method(
 ) -> None:
     shapeless = type("Shapeless", (PublishingTree,), {method: lambda *_: answer})
     engine = Engine("shapeless", "0", {Surface.TREE: shapeless})
-    history = History(8, 2, (Insert(SHORT), Match(SHORT), Evict(2)))
+    history = History(8, 2, (Insert(SHORT), Match(SHORT), Evict(2), Reset()))
     result = replay(engine, Surface.TREE, history, Plan(), "tree")
     assert result.fault == said and not result.findings

@@ -297,17 +297,22 @@ def test_a_step_writes_no_further_than_the_tables_reach() -> None:
 
 
 def test_what_is_drafted_from_the_sampled_token_needs_a_home_where_a_token_is_sampled() -> None:
-    """Slot 2 needs the token behind the third, which is sampled if the request has another one to come."""
+    """Slot 2 needs the token behind the third, which is sampled; if that is the last one, nobody reads the slot."""
     state = having(world("full:1 draft:1:1"), drafts_ahead=True)
-    for new in (1, 2):
+    for new in (2, 3):
         begun = play(state, ev.Admit(request(A, 0, 0, new=new), 0, 2, ids((1, 2), (3, 4))), ev.Compute(A, 2))
         grown = play(begun, ev.Sample(A, TokenId(0)), ev.Grow(A, 3, ids((1, 2, 5), (3, 4))))
-        if new == 1:
-            play(grown, ev.Compute(A, 1))
+        if new == 2:
+            play(grown, ev.Compute(A, 1), ev.Complete(A), ev.Complete(A), ev.Sample(A, TokenId(0)), ev.End(A))
         else:
             assert broken(grown, ev.Compute(A, 1)) is rules.COVERAGE_AND_LIMIT
-    homeless = play(state, ev.Admit(request(A, 0, 0, new=1), 0, 2, ids((1, 2), (3,))))
-    assert broken(homeless, ev.Compute(A, 2)) is rules.COVERAGE_AND_LIMIT
+
+
+def test_what_is_drafted_from_the_last_token_needs_no_home() -> None:
+    state = having(world("full:1 draft:1:1"), drafts_ahead=True)
+    last, other = (play(state, ev.Admit(request(A, 0, 0, new=new), 0, 2, ids((1, 2), (3,)))) for new in (1, 2))
+    assert broken(other, ev.Compute(A, 2)) is rules.COVERAGE_AND_LIMIT
+    play(last, ev.Compute(A, 2), ev.Complete(A), ev.Sample(A, TokenId(0)), ev.End(A))
 
 
 def test_what_is_drafted_from_tokens_behind_the_sampled_one_needs_no_home() -> None:

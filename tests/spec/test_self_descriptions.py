@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from kvspec import Capabilities, rules
+from kvspec import Capabilities, rules, step
 from kvspec import events as ev
 from kvspec.published import BlockRemoved, BlockStored
 from kvspec.rules import Rule
+from kvspec.violation import HarnessFault
 from tests.spec.test_blame import counted
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, after, breaks, request
 
@@ -91,6 +92,7 @@ def test_a_wrong_free_count_is_blamed_on_what_has_just_happened(
         ev.Lookup("B", 0),
         ev.Sample("A", 1),
         ev.EndStep(),
+        ev.Dispatch(1),
         ev.Reset(True),
         ev.Fork("A", request("C", 0, 1, 0), (0, 1)),
         ev.Reserve("A", 3, (0, 1)),
@@ -101,6 +103,15 @@ def test_a_wrong_free_count_is_blamed_on_what_has_just_happened(
 def test_what_follows_a_refusal_is_not_blamed_on_it(event: ev.Event) -> None:
     patient = replace(PLAIN, idle_steps=9)
     breaks(rules.CONSERVATION, *REFUSED, event, ev.Observe(free=1), capabilities=patient)
+
+
+def test_what_a_step_brings_when_it_completes_is_not_blamed_on_an_earlier_refusal() -> None:
+    flies = (*RUN_A[:-1], ev.Dispatch(0), ev.EndStep(), ev.Add(request("B", *(1,) * 5)), ev.Refuse("B", 3))
+    breaks(rules.FAILURE_IS_ATOMIC, *flies, ev.Observe(free=1))
+    breaks(rules.CONSERVATION, *flies, ev.Complete(0), ev.Observe(free=1))
+    breaks(rules.FAILURE_IS_ATOMIC, *flies, ev.Observe(tables={"A": (0, 1), "?": (2,)}))
+    with pytest.raises(HarnessFault, match=r"\?, which was never added"):
+        step(after(*flies, ev.Complete(0)), ev.Observe(tables={"A": (0, 1), "?": (2,)}))
 
 
 # Reference counts.

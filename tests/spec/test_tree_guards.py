@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from kvspec import Violation
-from kvspec.published import BlockStored, Published
+from kvspec.published import BlockRemoved, BlockStored, Published
 from kvspec.rules import (
     COMPLETE_KEY,
     CONSERVATION,
@@ -248,9 +248,20 @@ def test_copies_that_a_tree_tells_of_are_counted_where_that_is_declared() -> Non
     twice: tuple[Published, ...] = (BlockStored(("a",), None, SHORT[:2], 2),) * 2
     show = replace(shown(Node(SHORT[:2], 2, 0), evictable=2, protected=0), published=twice)
     advance(tree(insert(SHORT[:2])), show, Tally())
+    state = counting()
+    assert broken(state, show) is MIRROR_EQUALS_INDEX
+    for true in (twice[:1], (*twice, BlockRemoved(("a",)))):
+        advance(counting(), replace(show, published=true), Tally())
+    state = counting()
+    advance(state, replace(show, published=()), Tally((MIRROR_EQUALS_INDEX,)))
+    assert broken(state, replace(show, published=())) is MIRROR_EQUALS_INDEX
+
+
+def counting() -> TreeState:
+    """One page, in a tree that publishes each copy."""
     state = TreeState(World(6, 2), Capabilities(counts_copies=True))
     advance(state, insert(SHORT[:2]), Tally())
-    assert broken(state, show) is MIRROR_EQUALS_INDEX
+    return state
 
 
 # How often a rule is put to the test.

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import several, shaped
+from kvconformance.answers import several
 from kvconformance.checker import POOL_RAISES, Checker, Guarded
+from kvconformance.records import counts, listed, record
 from kvconformance.stepper import name
 from kvconformance.surfaces import Factory
 from kvspec.groups import events as ev
@@ -61,18 +62,19 @@ class GroupsDriver:
         self.requests += 1
         chunk = operation.chunk
         answer = self.call(f"admitting {id}", self.engine.admit, request, chunk)
+        self.follow()
         if answer is None:
             # How much of the prompt the engine found, and so how far a chunk would have reached, it does not say.
             self.feed(ev.Refuse(request, len(request.prompt)))
         else:
-            admission = shaped(answer, GroupAdmission, "admit")
+            admission = record(answer, GroupAdmission, "admit")
             end = admission.hit + admission.count
             self.feed(ev.Admit(request, admission.hit, end, self.tables(id)))
             self.dispatch(id, admission.count)
         self.observe(id)
 
     def grow(self, operation: h.Grow) -> None:
-        """Homes for the next tokens of a running request, and the step that computes them."""
+        """Homes for the next tokens of a running request, and the step that computes them; not for its last one."""
         live = self.pick(operation.which)
         if live is None:
             return
@@ -80,9 +82,12 @@ class GroupsDriver:
             self.complete(live)
         if live.computed == len(live.tokens) and not self.sample(live):
             return
+        if live.generated == live.request.max_new_tokens:
+            self.observe()
+            return
         id, count = live.request.id, min(operation.count, len(live.tokens) - live.computed)
         grown = self.call(f"extending {id}", self.engine.extend, id, count)
-        self.follow(live)
+        self.follow()
         if grown:
             self.feed(ev.Grow(id, live.computed + count, self.tables(id)))
             self.dispatch(id, count)
@@ -124,7 +129,7 @@ class GroupsDriver:
         """The oldest step is done: the engine may publish what it computed and release what is past."""
         self.feed(ev.Complete(live.request.id))
         self.call(f"completing a step of {live.request.id}", self.engine.completed, live.request.id, live.earliest)
-        self.follow(live)
+        self.follow()
 
     def sample(self, live: Live) -> bool:
         """A token joins a request whose steps have all finished; False where it has all its tokens."""
@@ -137,12 +142,13 @@ class GroupsDriver:
         self.feed(ev.Sample(live.request.id, token))
         return True
 
-    def follow(self, live: Live) -> None:
-        """Entries that are None now were released."""
-        for number, (old, new) in enumerate(zip(live.tables, self.tables(live.request.id), strict=True)):
-            for index, (before, after) in enumerate(zip(tuple(old), new, strict=False)):
-                if before is not None and after is None:
-                    self.feed(ev.Release(live.request.id, number, index))
+    def follow(self) -> None:
+        """Entries that are None now were released, whichever request the engine was asked for."""
+        for live in self.state.requests.values():
+            for number, (old, new) in enumerate(zip(live.tables, self.tables(live.request.id), strict=True)):
+                for index, (before, after) in enumerate(zip(tuple(old), new, strict=False)):
+                    if before is not None and after is None:
+                        self.feed(ev.Release(live.request.id, number, index))
 
     def tables(self, id: RequestId) -> Tables:
         """What the engine says that a request holds."""
@@ -153,10 +159,11 @@ class GroupsDriver:
         """Ask the engine what it says of itself, and judge it."""
         ids = dict.fromkeys((*self.state.requests, *others))
         refs = getattr(self.engine, "ref_counts", None)
+        pools = several(self.call("counting references", refs), "ref_counts") if refs else None
         observed = ev.Observe(
-            free=several(self.call("counting free blocks", self.engine.free_blocks), "free_blocks"),
+            free=listed(self.call("counting free blocks", self.engine.free_blocks), "free_blocks"),
             tables={id: self.tables(id) for id in ids},
-            refs=several(self.call("counting references", refs), "ref_counts") if refs else None,
+            refs=None if pools is None else tuple(counts(pool, "ref_counts") for pool in pools),
         )
         self.feed(observed)
 

@@ -47,7 +47,7 @@ def _histories(capabilities: GroupsCapabilities, layout: Layout) -> st.SearchStr
     options = {"groups": str(layout), "pool": layout.pool}
 
     def build(prompts: tuple[Prompt, ...], spare: int, caching: bool, phrases: list[Phrase]) -> h.History:
-        need = max(layout.most_blocks(max(map(len, prompts)) + 1)) + len(capabilities.reserved_blocks)
+        need = max(layout.most_blocks(max(map(len, prompts)) + 2)) + len(capabilities.reserved_blocks)
         operations = tuple(_dealt(operation, prompts) for phrase in phrases for operation in phrase)
         return h.History(min(max(need + spare, low), high), 1, operations, caching=caching, options=dict(options))
 
@@ -93,5 +93,5 @@ def _phrases(layout: Layout) -> list[Phrase]:
 
 
 def _shapes(unit: int) -> list[tuple[int, int]]:
-    """New tokens, and the chunk in which the prompt is first asked for."""
-    return [(1, MANY)] * 5 + [(unit + 2, MANY), (2, 1), (1, unit), (unit, unit + 1)]
+    """New tokens, the last of which is never computed, and the chunk in which the prompt is first asked for."""
+    return [(2, MANY)] * 5 + [(unit + 3, MANY), (3, 1), (2, unit), (unit + 1, unit + 1)]

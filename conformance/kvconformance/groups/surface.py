@@ -13,7 +13,8 @@ class GroupedPool(Protocol):
     """Built as `GroupedPool(world)`; `Layout.of(world)` says for which groups.
 
     Where `admit` or `extend` gives homes, the step that computes these tokens is on the device from then on, until
-    `completed`. A refusal changes nothing, but it may release what no query in flight or to come reads.
+    `completed`. No request computes its last new token. `admit`, `extend` and `completed` may release, of any request,
+    what no query in flight or to come reads. Else a refusal changes nothing; what fits after its releases is given.
     """
 
     capabilities: GroupsCapabilities

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import number, several, shaped
+from kvconformance.answers import number, several, truth, whole
 from kvconformance.checker import TREE_RAISES, Checker, Guarded
+from kvconformance.records import published, record
 from kvconformance.surfaces import Factory
 from kvspec.mirror import Content
 from kvspec.published import Published
@@ -15,7 +16,7 @@ from kvspec.tree import events as ev
 from kvspec.tree.shown import pages_of
 from kvspec.tree.state import HandleId, TreeState
 from kvspec.tree.transition import advance
-from kvspec.tree.vocabulary import Found, Inserted, Node
+from kvspec.tree.vocabulary import Found, Inserted, Node, Slots
 from kvspec.vocabulary import TokenId
 
 EVERYTHING = 1 << 20
@@ -55,11 +56,11 @@ class TreeDriver:
     def match(self, operation: h.Match) -> None:
         """Look a prefix up, and remember what was found."""
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
-        found = shaped(self.call("looking up", self.engine.match, tokens, parts), Found, "match")
+        found = record(self.call("looking up", self.engine.match, tokens, parts), Found, "match")
         self.lookups += 1
         handle = HandleId(self.lookups)
         self.handles[handle] = found.handle
-        self.feed(ev.Match(handle, tokens, parts, found.tokens, found.slots))
+        self.feed(ev.Match(handle, tokens, parts, whole(found.tokens, "match"), places(found.slots)))
         self.observe()
 
     def insert(self, operation: h.Insert) -> None:
@@ -71,8 +72,9 @@ class TreeDriver:
         if answer is None:
             self.feed(ev.Refuse(tokens, parts, room or 0, left))
         else:
-            inserted = shaped(answer, Inserted, "insert")
-            self.feed(ev.Insert(tokens, parts, inserted.known, inserted.slots, left))
+            inserted = record(answer, Inserted, "insert")
+            known = whole(inserted.known, "insert")
+            self.feed(ev.Insert(tokens, parts, known, places(inserted.slots), left))
         self.observe()
 
     def lock(self, operation: h.Lock) -> None:
@@ -101,7 +103,7 @@ class TreeDriver:
         """Empty the tree, while nothing is locked."""
         if not self.checker.state.capabilities.resets or self.state.locked:
             return
-        if self.call("resetting", self.engine.reset):
+        if truth(self.call("resetting", self.engine.reset), "reset"):
             self.feed(ev.Reset())
         self.observe()
 
@@ -121,7 +123,8 @@ class TreeDriver:
 
     def nodes(self) -> tuple[Node, ...]:
         """Its nodes."""
-        return several(self.call("showing its nodes", self.engine.nodes), "nodes")
+        told = several(self.call("showing its nodes", self.engine.nodes), "nodes")
+        return tuple(record(node, Node, "nodes") for node in told)
 
     def left(self, nodes: Sequence[Node]) -> frozenset[Content]:
         """The pages of these nodes."""
@@ -135,7 +138,12 @@ class TreeDriver:
     def published(self) -> tuple[Published, ...] | None:
         """What it has published since it was asked last; None where it does not publish."""
         tell = getattr(self.engine, "take_events", None)
-        return several(self.call("telling what it published", tell), "take_events") if tell else None
+        return published(self.call("telling what it published", tell), "take_events") if tell else None
+
+
+def places(told: Sequence[Any] | None) -> Slots | None:
+    """The places that were told, in whatever sequence of whatever numbers."""
+    return None if told is None else tuple(whole(place, "slots") for place in told)
 
 
 def pick(candidates: Sequence[HandleId], which: int) -> HandleId | None:

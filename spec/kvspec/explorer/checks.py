@@ -137,7 +137,7 @@ NOTHING = Broken(rules.PROGRESS_OR_REJECT, "L1: a step ends in which nothing has
 
 def idles(before: State, move: Move) -> bool:
     """Whether the move must change something: it ends a step, and there is no device or transfer to wait for."""
-    return isinstance(move[-1], ev.EndStep) and not before.in_flight and not before.transfers
+    return isinstance(move[-1], ev.EndStep) and not any(before.in_flight.values()) and not before.transfers
 
 
 def finished(state: State) -> bool:

@@ -27,6 +27,7 @@ DROPPED = MappingProxyType(
             "mirror": "changed only by published events, which are not in the alphabet",
             "shown": _REPORT,
             "kept": _REPORT,
+            "unseen": _REPORT,
         },
         "Live": {
             "request": _CONSTANT,

@@ -37,14 +37,14 @@ def _named(state: State, pool: int) -> Iterator[int]:
 
 
 def _broken_request(state: State, live: Live) -> Broken:
-    """Every group holds what the earliest query reads, and its blocks are its own."""
-    name = live.request.id
+    """Every group holds what the next query reads, if one is to come, and its blocks are its own."""
+    name, goes_on = live.request.id, live.generated < live.request.max_new_tokens
     for number, group in enumerate(state.layout.groups):
         table = live.tables[number]
         for id in table:
             if id is not None and state.block(number, id).owner != number:
                 yield rules.CONSERVATION, f"{name} holds block {id} in group {number}, which belongs to another"
-        for slot in read_below(group, live.filled[number]):
+        for slot in read_below(group, live.filled[number]) if goes_on else ():
             held = table[slot.index] if slot.index < len(table) else None
             block = None if held is None else state.block(number, held)
             if block is None:

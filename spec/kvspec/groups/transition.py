@@ -129,10 +129,10 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
             if group.kind is not Kind.STATE or last or state.capabilities.states == "every":
                 write(state, tally, live, number, slot, must=group.kind is not Kind.STATE or last)
         if group.kind is Kind.DRAFT and state.capabilities.drafts_ahead:
-            # Of the tokens to come the step samples one, from which it drafts the slot that the next step reads.
-            samples = live.generated < live.request.max_new_tokens
+            # Of the tokens to come the step samples one, from which it drafts what the next step, if any, reads.
+            goes_on = live.generated + 1 < live.request.max_new_tokens
             for slot in written(group, filled, end):
-                write(state, tally, live, number, slot, must=samples and slot.position == end)
+                write(state, tally, live, number, slot, must=goes_on and slot.position == end)
         live.filled[number] = max(live.filled[number], filled)
     live.flights[state.steps] = live.computed
     live.computed, state.steps = end, state.steps + 1

@@ -30,8 +30,10 @@ def advance(state: State, event: ev.Event, tally: Tally) -> None:
         state.shown = state.kept = None
 
 
-_LEAVES_INDEX = frozenset({ev.EndStep, ev.Reset, ev.Observe})
-"""Events after which the index is what they left or told; a reset says itself what it does to it."""
+_LEAVES_INDEX = frozenset({ev.Reset, ev.Observe})
+"""Events after which the index is what they left or told; a reset says itself what it does to it.
+
+A step that ends is none of them: an engine may evict in the background."""
 
 _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Add: admission.add,

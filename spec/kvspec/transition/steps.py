@@ -39,7 +39,7 @@ def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
 def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     """A step ends that has computed a token, freed a block or rejected a request, if anything waits."""
     pending = state.live()
-    if pending and not state.transfers and not state.in_flight:
+    if pending and not state.transfers and not any(state.in_flight.values()):
         state.idle_steps = 0 if state.progressed else state.idle_steps + 1
         tally.require(
             state.idle_steps <= state.capabilities.idle_steps,
@@ -50,6 +50,7 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
             ),
         )
     _check_decode_gap(state, tally)
+    state.unseen = state.step not in state.in_flight
     state.step += 1
     state.left = state.world.token_budget
     state.progressed, state.planned = False, frozenset()
@@ -68,6 +69,7 @@ def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
     for id in state.planned:
         touched.update(state.requests[id].table)
     state.in_flight[event.step] = frozenset(touched)
+    state.last = "dispatch"
 
 
 def complete(state: State, event: ev.Complete, tally: Tally) -> None:
@@ -75,6 +77,7 @@ def complete(state: State, event: ev.Complete, tally: Tally) -> None:
     if event.step not in state.in_flight:
         raise HarnessFault(f"step {event.step} completes but was not dispatched")
     del state.in_flight[event.step]
+    state.last = "complete"
 
 
 def _check_decode_gap(state: State, tally: Tally) -> None:

@@ -16,11 +16,13 @@ from kvspec.explorer.checks import Broken
 from kvspec.explorer.page import small_scopes_table
 from kvspec.explorer.small import SMALL, Small, explore_small
 from kvspec.explorer.small.faults import SMALL_FAULTS
+from kvspec.explorer.small.groups import frame as group_frame
 from kvspec.explorer.small.groups.model import GroupsModel
 from kvspec.explorer.small.groups.reads import past, unread
 from kvspec.explorer.small.groups.world import GroupsWorld, Run, copied
 from kvspec.explorer.small.run import model_of
 from kvspec.explorer.small.search import Search
+from kvspec.explorer.small.tree import frame as tree_frame
 from kvspec.explorer.small.tree.model import TreeModel
 from kvspec.explorer.small.tree.shown import lies, truth
 from kvspec.explorer.small.tree.world import TreeWorld
@@ -30,7 +32,7 @@ from kvspec.groups.transition import step
 from kvspec.groups.vocabulary import Group, GroupsCapabilities, Kind, Tables
 from kvspec.tree import TreeState, advance
 from kvspec.tree import events as tev
-from kvspec.tree.state import HandleId
+from kvspec.tree.state import HandleId, Page
 from kvspec.violation import Tally, Violation
 from kvspec.vocabulary import NO_PARTS, BlockId, Capabilities, Request, RequestId, TokenId, World
 
@@ -208,6 +210,252 @@ def test_a_drafter_that_runs_ahead_needs_a_home_for_what_it_drafts_from_the_samp
     step(step(state, admitted), gev.Compute(A, 1))  # its slot is the first, for the second token of the prompt
 
 
+# What an event leaves alone.
+
+
+def chain(state: TreeState, *values: int) -> Any:
+    """The last page of a prefix."""
+    return list(state.chain(tokens(*values), NO_PARTS))[-1]
+
+
+def locked_and_found() -> TreeState:
+    """Of a chain of two pages and a branch: the first is locked, the second found, and the places are told."""
+    state = TreeState(World(4, 1), Capabilities())
+    for event in (
+        tev.Insert(tokens(0, 0), NO_PARTS, 0, (0, 1)),
+        tev.Insert(tokens(1), NO_PARTS, 0),
+        tev.Match(HandleId(1), tokens(0), NO_PARTS, 1),
+        tev.Lock(HandleId(1)),
+        tev.Match(HandleId(2), tokens(0, 0), NO_PARTS, 2),
+    ):
+        advance(state, event, Tally())
+    return state
+
+
+TREE_EVENTS: tuple[tev.Event, ...] = (
+    tev.Match(HandleId(3), tokens(1), NO_PARTS, 1),
+    tev.Match(HandleId(2), tokens(1), NO_PARTS, 0),
+    tev.Insert(tokens(0, 1), NO_PARTS, 1),
+    tev.Refuse(tokens(1, 0, 0), NO_PARTS, 1),
+    tev.Lock(HandleId(2)),
+    tev.Unlock(HandleId(1)),
+    tev.Evict(0, 0, frozenset(locked_and_found().pages)),
+)
+
+
+def _tree_page(state: TreeState) -> None:
+    state.pages.pop(chain(state, 1))
+
+
+def _tree_new_page(state: TreeState) -> None:
+    state.pages[chain(state, 1, 1)] = Page()
+
+
+def _tree_place(state: TreeState) -> None:
+    state.pages[chain(state, 0, 0)].slots = (9,)
+
+
+def _tree_places_told(state: TreeState) -> None:
+    state.pages[chain(state, 0)].slots = None
+
+
+def _tree_more(state: TreeState) -> None:
+    state.pages[chain(state, 1)].locks += 1
+
+
+def _tree_less(state: TreeState) -> None:
+    state.pages[chain(state, 0)].locks -= 1
+
+
+def _tree_locked(state: TreeState) -> None:
+    state.locked[HandleId(5)] = chain(state, 1)
+
+
+def _tree_unlocked(state: TreeState) -> None:
+    state.locked = {}
+
+
+def _tree_found(state: TreeState) -> None:
+    state.found[HandleId(6)] = chain(state, 0)
+
+
+TREE_EFFECTS = (
+    _tree_page, _tree_new_page, _tree_place, _tree_places_told, _tree_more, _tree_less, _tree_locked, _tree_unlocked,
+    _tree_found,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("event", TREE_EVENTS, ids=lambda event: type(event).__name__)
+@pytest.mark.parametrize("effect", TREE_EFFECTS, ids=lambda effect: effect.__name__)
+def test_an_event_of_a_tree_does_nothing_else(event: tev.Event, effect: Any) -> None:
+    model = TreeModel(TreeWorld(World(4, 1), (), 1))
+    before = locked_and_found()
+    after = model.play(before, event)
+    assert tree_frame.disturbed(before, event, after) is None
+    changed = model.play(before, event)
+    effect(changed)
+    if (changed.pages, changed.locked, changed.found) != (after.pages, after.locked, after.found):
+        assert tree_frame.disturbed(before, event, changed) is not None
+
+
+def test_a_tree_remembers_what_a_lookup_finds_and_what_others_found() -> None:
+    before, event = locked_and_found(), tev.Match(HandleId(3), tokens(0, 0), NO_PARTS, 2)
+    after = TreeModel(TreeWorld(World(4, 1), (), 1)).play(before, event)
+    right = dict(after.found)
+    for wrong in ({}, {HandleId(2): right[HandleId(2)]}, right | {HandleId(3): chain(after, 0)}):
+        after.found = wrong
+        assert tree_frame.disturbed(before, event, after) is not None
+
+
+def test_a_reset_leaves_nothing() -> None:
+    before = TreeState(World(4, 1), Capabilities())
+    advance(before, tev.Insert(tokens(0, 0), NO_PARTS, 0), Tally())
+    after = TreeModel(TreeWorld(World(4, 1), (), 1)).play(before, tev.Reset())
+    assert tree_frame.disturbed(before, tev.Reset(), after) is None
+
+
+def test_only_the_first_lookup_that_tells_places_gives_them() -> None:
+    before, event = locked_and_found(), tev.Match(HandleId(3), tokens(1), NO_PARTS, 1, (3,))
+    after = TreeModel(TreeWorld(World(4, 1), (), 1)).play(before, event)
+    assert after.pages[chain(after, 1)].slots == (3,) and tree_frame.disturbed(before, event, after) is None
+    assert tree_frame.disturbed(before, tev.Match(HandleId(3), tokens(0), NO_PARTS, 1), after) is not None
+
+
+def running() -> Any:
+    """A has computed two of its three tokens in two steps, which are on the device; what B had is cached and idle."""
+    state = groups("full:1 draft:1:1", max_in_flight=2, drafts_ahead=True)
+    for event in (
+        gev.Admit(request(B, 1, 1), 0, 1, ids((4,), (5,))),
+        gev.Compute(B, 1),
+        gev.Complete(B),
+        gev.End(B),
+        gev.Admit(request(A, 0, 1, 0, new=3), 0, 3, ids((0, 1, 2), (3, 6, 7))),
+        gev.Compute(A, 1),
+        gev.Compute(A, 1),
+    ):
+        state = step(state, event)
+    return state
+
+
+def done() -> Any:
+    """A has computed all three, and no step is on the device."""
+    state = step(running(), gev.Compute(A, 1))
+    for _ in range(3):
+        state = step(state, gev.Complete(A))
+    return state
+
+
+GROUP_EVENTS: tuple[tuple[Any, gev.Event], ...] = (
+    (running, gev.Compute(A, 1)),
+    (running, gev.Complete(A)),
+    (running, gev.Refuse(request(B, 0), 9)),
+    (done, gev.Admit(request(B, 0, 1), 0, 1, ids((4,), (5,)))),
+    (done, gev.Grow(A, 4, ids((0, 1, 2, 4), (3, 6, 7)))),
+    (done, gev.Sample(A, TokenId(1))),
+    (done, gev.End(A)),
+)
+
+
+def _group_content(state: Any) -> None:
+    state.pools[0][0].contexts = [None]
+
+
+def _group_idle_content(state: Any) -> None:
+    state.pools[0][4].contexts = [7]
+
+
+def _group_writer(state: Any) -> None:
+    state.pools[0][1].writers = [99]
+
+
+def _group_owner(state: Any) -> None:
+    state.pools[0][5].owner = 0
+
+
+def _group_token(state: Any) -> None:
+    for live in state.requests.values():
+        live.tokens.append(TokenId(1))
+
+
+def _group_computed(state: Any) -> None:
+    for live in state.requests.values():
+        live.computed -= 1
+
+
+def _group_newest(state: Any) -> None:
+    for live in state.requests.values():
+        live.flights = dict(list(live.flights.items())[:-1])
+
+
+def _group_flight(state: Any) -> None:
+    for live in state.requests.values():
+        live.flights = {number + 1: first for number, first in live.flights.items()}
+
+
+def _group_table(state: Any) -> None:
+    for live in state.requests.values():
+        live.tables[0][0] = None
+
+
+def _group_gone(state: Any) -> None:
+    state.requests.pop(A, None)
+
+
+def _group_comes(state: Any) -> None:
+    state.requests[RequestId("C")] = running().requests[A]
+
+
+GROUP_EFFECTS = (
+    _group_content, _group_idle_content, _group_writer, _group_owner, _group_token, _group_computed, _group_newest,
+    _group_flight, _group_table, _group_gone, _group_comes,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "event"), GROUP_EVENTS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("effect", GROUP_EFFECTS, ids=lambda effect: effect.__name__)
+def test_an_event_of_groups_does_nothing_else(start: Any, event: gev.Event, effect: Any) -> None:
+    before = start()
+    right, wrong = step(before, event), step(before, event)
+    assert group_frame.disturbed(before, event, right) is None
+    effect(wrong)
+    if replace(right, contexts=before.contexts) != replace(wrong, contexts=before.contexts):
+        assert group_frame.disturbed(before, event, wrong) is not None
+
+
+@pytest.mark.parametrize("field", ["tokens", "computed", "tables", "flights"])
+def test_a_request_begins_as_its_admission_says(field: str) -> None:
+    before, event = done(), gev.Admit(request(B, 0, 1), 0, 1, ids((4,), (5,)))
+    for wrong in {"tokens": ([], tokens(9)), "computed": (1, -1), "tables": ([], [[9]]), "flights": ({7: 0},)}[field]:
+        after = step(before, event)
+        setattr(after.requests[B], field, wrong)
+        assert group_frame.disturbed(before, event, after) is not None
+
+
+def test_nothing_is_sampled_before_all_tokens_are_computed() -> None:
+    before, event = running(), gev.Sample(A, TokenId(1))
+    after = before.copy()
+    after.requests[A].tokens.append(TokenId(1))
+    told = group_frame.disturbed(before, event, after)
+    assert told is not None and "before its tokens are computed" in told.what
+
+
+@pytest.mark.parametrize(("kind", "end", "wrong"), [("Grow", 4, 5), ("Grow", 5, 3), ("Admit", 1, 2), ("Admit", 2, 1)])
+def test_tables_reach_as_far_as_they_say_and_no_further(kind: str, end: int, wrong: int) -> None:
+    world = GroupsWorld("full:1", 9, (), capabilities=GroupsCapabilities())
+    first = gev.Admit(request(A, 0, 1, new=4), 0, 2, ids((0, 1)))
+
+    def event(entries: int) -> gev.Event:
+        if kind == "Grow":
+            return gev.Grow(A, end, ids(tuple(range(entries))))
+        return gev.Admit(request(B, 0, 1), 0, end, ids(tuple(range(2, 2 + entries))))
+
+    state = step(world.start(), first)
+    after = step(state, event(end))
+    assert group_frame.disturbed(state, event(end), after) is None
+    told = group_frame.disturbed(state, event(wrong), after)
+    assert told is not None and told.rule is rules.COVERAGE_AND_LIMIT
+
+
 # Showing and publishing.
 
 
@@ -283,6 +531,53 @@ def test_what_is_wrong_is_told_with_a_shortest_way() -> None:
     found = Search(Counting(wrong=5)).run()
     assert found.broken is not None and len(found.events) == 3 and sum(found.events) == 5 == found.last
     assert not found.complete
+
+
+class Toy:
+    """Moves as given, of which that from 1 to 3 is wrong; state 2 is wrong too where it is told so."""
+
+    def __init__(self, moves: dict[int, tuple[int, ...]], wrong: int = -1) -> None:
+        self.moves, self.wrong = moves, wrong
+
+    def start(self) -> int:
+        return 0
+
+    def key(self, state: int) -> int:
+        return state
+
+    def proposals(self, state: int) -> tuple[int, ...]:
+        return self.moves[state]
+
+    def permitted(self, state: int) -> tuple[int, ...]:
+        return ()
+
+    def play(self, state: int, event: int) -> int:
+        return event
+
+    def broken_state(self, state: int) -> Broken | None:
+        return Broken(rules.CONSERVATION, "state") if state == self.wrong else None
+
+    def broken_move(self, before: int, event: int, after: int) -> Broken | None:
+        return Broken(rules.CONSERVATION, "move") if (before, after) == (1, 3) else None
+
+    def finished(self, state: int) -> bool:
+        return False
+
+    def told(self, events: Any, state: int) -> tuple[str, ...]:
+        return tuple(map(str, events))
+
+
+def test_all_states_of_a_layer_are_looked_at_before_any_step_out_of_it() -> None:
+    found = Search(Toy({0: (1, 2), 1: (3,), 2: (3,), 3: (0,)}, wrong=2)).run()
+    assert found.broken is not None and (found.broken.what, found.events) == ("state", (2,))
+    found = Search(Toy({0: (1, 2), 1: (3,), 2: (3,), 3: (0,)})).run()
+    assert found.broken is not None and (found.broken.what, found.events) == ("move", (1, 3))
+
+
+def test_a_state_that_leads_only_to_itself_is_a_dead_end() -> None:
+    found = Search(Toy({0: (0, 2), 2: (2,)})).run()
+    assert found.broken is not None and "deadlock" in found.broken.what and found.events == (2,)
+    assert Search(Toy({0: (0, 2), 2: (2, 0)})).run().complete
 
 
 def test_what_is_permitted_must_not_be_forbidden() -> None:

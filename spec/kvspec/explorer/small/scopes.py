@@ -55,6 +55,11 @@ _ALL = (
         GroupsWorld("full:1 window:1:1", 2, _requests("01+1 01+1"), pool="own", takes="any"),
     ),
     Small(
+        "groups-any-one",
+        "one group alone, with any block in any entry: what a hit finds there is all that is wrong with it",
+        GroupsWorld("full:1", 2, _requests("01+1 01+1"), takes="any"),
+    ),
+    Small(
         "groups-window",
         "a window beside full attention in one pool: what one group gives back the other takes",
         GroupsWorld("full:2 window:2:2", 5, _requests("010+2 010+2")),

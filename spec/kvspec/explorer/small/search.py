@@ -99,16 +99,20 @@ class Search(Generic[S, E]):
         return Found(size, self.transitions, depth, seconds, False, stop.broken, events, self._replayed(events))
 
     def _following(self, limit: int) -> Iterator[tuple[int, S]]:
-        """The states that are first found from those of the last layer."""
+        """The states that are first found from those of the last layer, all of which are looked at before a step is.
+
+        So what is told is a shortest history; only a dead end may be told later than a step out of its own layer.
+        """
+        for place, state in self.layer:
+            self._require(place, self.model.broken_state, state)
         for place, state in self.layer:
             if len(self.known) > limit:
                 yield place, state
                 return
-            self._require(place, self.model.broken_state, state)
             yield from self._from(place, state)
 
     def _from(self, place: int, state: S) -> Iterator[tuple[int, S]]:
-        model, moves = self.model, 0
+        model, own, leads = self.model, self.model.key(state), False
         for event in model.permitted(state):
             if (refused := self._refused(place, state, event)) is not None:
                 raise _Stop(place, refused, (event,))
@@ -116,15 +120,15 @@ class Search(Generic[S, E]):
             after = self._played(place, state, event)
             if after is None:
                 continue
-            moves += 1
+            self.transitions += 1
             self._require(place, model.broken_move, state, event, after, events=(event,))
             key = model.key(after)
+            leads |= key != own
             if key not in self.known:
                 self.known[key] = number = len(self.ways)
                 self.ways.append((place, event))
                 yield number, after
-        self.transitions += moves
-        if not moves and not model.finished(state):
+        if not leads and not model.finished(state):
             raise _Stop(place, Broken(rules.PROGRESS_OR_REJECT, "deadlock: nothing can happen any more"))
 
     def _require(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kvspec import rules
 from kvspec.explorer.checks import Broken
+from kvspec.explorer.small.groups.frame import disturbed
 from kvspec.explorer.small.groups.lawful import valid_hits
 from kvspec.explorer.small.groups.reads import Held, horizon, past, right
 from kvspec.explorer.small.groups.world import Run, entries_needed
@@ -80,7 +81,12 @@ def _slot(state: State, live: Live, number: int, held: Held) -> Iterator[Broken]
 
 
 def broken_move(before: Run, event: ev.Event, after: Run) -> Broken | None:
-    """What is wrong with a step: a hit on everything or on what is not finished, a refusal of what fits."""
+    """What is wrong with a step: what it says of itself, or what else it does."""
+    return _said(before, event) or disturbed(before.state, event, after.state)
+
+
+def _said(before: Run, event: ev.Event) -> Broken | None:
+    """A hit on everything or on what is not finished, a refusal of what fits."""
     match event:
         case ev.Admit() if event.hit >= len(event.request.prompt):
             return Broken(rules.ONE_TOKEN_LEFT, f"{event.request.id} has no token left to compute")

@@ -114,6 +114,49 @@ def _next_slot(state: State, event: ev.Compute) -> None:
             contexts.insert(0, contexts.pop())
 
 
+def _forgets_idle(state: State, event: ev.Event) -> None:
+    """The content of blocks that nobody holds is gone."""
+    for pool in state.pools:
+        for block in pool:
+            if not block.ref:
+                block.contexts = [None] * len(block.contexts)
+
+
+@contextmanager
+def _uncleared(state: State, event: ev.Admit | ev.Grow) -> Iterator[None]:
+    """A block that is handed over within its group keeps its content."""
+    old = [[block.copy() for block in pool] for pool in state.pools]
+    yield
+    for blocks, were in zip(state.pools, old, strict=True):
+        for block, was in zip(blocks, were, strict=True):
+            if block.owner == was.owner:
+                block.contexts, block.writers = was.contexts, was.writers
+
+
+@contextmanager
+def _newest_first(state: State, event: ev.Complete) -> Iterator[None]:
+    """As if the newest step of the request were its oldest."""
+    live = state.requests[event.request]
+    live.flights = dict(reversed(live.flights.items()))
+    yield
+    live.flights = dict(reversed(live.flights.items()))
+
+
+def _all_landed(state: State, event: ev.Complete) -> None:
+    """No step of the request is on the device any more."""
+    state.requests[event.request].flights.clear()
+
+
+def _sampled_twice(state: State, event: ev.Sample) -> None:
+    """The token joins the request once more, where that may have so many."""
+    live = state.requests[event.request]
+    if live.generated < live.request.max_new_tokens:
+        live.contexts += state.contexts.continue_chain(
+            live.contexts[-1], len(live.tokens), live.request.parts, [event.token]
+        )
+        live.tokens.append(event.token)
+
+
 def _is_kept(state: State, event: ev.Release) -> bool:
     """Whether the entry is the last that may go, rounded down once more."""
     group, live = state.layout.groups[event.group], state.requests[event.request]
@@ -163,6 +206,20 @@ FAULTS = (
     _fault("draft-without-lag", "draft slots count before the tokens behind them", after(ev.Compute, _at_once)),
     _fault("draft-not-corrected", "what was drafted from the sampled token stays", around(ev.Sample, _undrafted)),
     _fault("next-slot", "what is computed goes into the next slot", after(ev.Compute, _next_slot)),
+    _fault(
+        "stranger-hit",
+        "a hit on blocks of other tokens",
+        without(ev.Admit, rules.CONTENT_MATCHES_KEY),
+    ),
+    _fault("grows-too-far", "a table grows further than declared", without(ev.Grow, rules.COVERAGE_AND_LIMIT)),
+    _fault("end-forgets", "the end of a request forgets what idle blocks hold", after(ev.End, _forgets_idle)),
+    _fault("release-forgets", "a release forgets what idle blocks hold", after(ev.Release, _forgets_idle)),
+    _fault("refusal-forgets", "a refusal forgets what idle blocks hold", after(ev.Refuse, _forgets_idle)),
+    _fault("old-content", "a block keeps its content when it is given to a new request", around(ev.Admit, _uncleared)),
+    _fault("old-content-grown", "a block keeps its content when a table grows by it", around(ev.Grow, _uncleared)),
+    _fault("newest-completes", "the newest step of a request is complete first", around(ev.Complete, _newest_first)),
+    _fault("all-complete", "all steps of a request are complete with the oldest", after(ev.Complete, _all_landed)),
+    _fault("sampled-twice", "a token that is sampled joins the request twice", after(ev.Sample, _sampled_twice)),
     _fault(
         "late-release",
         "false alarm: an entry is not given back that no query reads any more",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kvspec import mirror, rules
 from kvspec.explorer.checks import Broken
+from kvspec.explorer.small.tree.frame import disturbed
 from kvspec.explorer.small.tree.shown import index_of, messages
 from kvspec.explorer.small.tree.world import above, cached, descends, pages_of, places
 from kvspec.tree import events as ev
@@ -55,7 +56,12 @@ def _places(state: TreeState) -> Iterator[Broken]:
 
 
 def broken_move(before: TreeState, event: ev.Event, after: TreeState) -> Broken | None:
-    """The first thing that is wrong with a step: what it says of itself, and what a subscriber would make of it."""
+    """What is wrong with a step: what it says of itself, what a subscriber makes of it, or what else it does."""
+    return _said(before, event, after) or disturbed(before, event, after)
+
+
+def _said(before: TreeState, event: ev.Event, after: TreeState) -> Broken | None:
+    """The first thing that a step says of itself and that is not so."""
     match event:
         case ev.Match():
             return _match(before, event)

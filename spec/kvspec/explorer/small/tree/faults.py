@@ -12,6 +12,7 @@ from kvspec.explorer.small.spoiling import SmallFault, advance, after, around, f
 from kvspec.explorer.small.tree.world import above
 from kvspec.tree import events as ev
 from kvspec.tree.state import Page, TreeState
+from kvspec.tree.transition import forget
 
 
 @contextmanager
@@ -61,6 +62,43 @@ def _placeless(state: TreeState, event: ev.Event) -> None:
     advance(state, replace(event, slots=None) if isinstance(event, ev.Match) else event)
 
 
+def _loses_leaf(state: TreeState, event: ev.Event) -> None:
+    """A page without locks goes that has nothing behind it."""
+    parents = {above(page, state.size) for page in state.pages}
+    leaf = next((page for page, held in state.pages.items() if not held.locks and page not in parents), None)
+    if leaf is not None:
+        del state.pages[leaf]
+        forget(state)
+
+
+def _loses_idle(state: TreeState, event: ev.Event) -> None:
+    """Every page without locks goes."""
+    state.pages = {content: page for content, page in state.pages.items() if page.locks}
+    forget(state)
+
+
+def _remembers_less(state: TreeState, event: ev.Match) -> None:
+    """What is found is the page before the last."""
+    if event.hit > state.size:
+        state.found[event.handle] = above(state.found[event.handle], state.size)
+
+
+def _forgets_found(state: TreeState, event: ev.Event) -> None:
+    """What others have found is found no more."""
+    state.found.clear()
+
+
+def _forgets_others(state: TreeState, event: ev.Match) -> None:
+    """Only what this lookup has found is found."""
+    state.found = {handle: end for handle, end in state.found.items() if handle == event.handle}
+
+
+def _moves(state: TreeState, event: ev.Lock) -> None:
+    """The tokens of the pages are elsewhere."""
+    for page in state.pages.values():
+        page.slots = None if page.slots is None else tuple(slot + 100 for slot in page.slots)
+
+
 def _fault(name: str, says: str, transition: Callable[[Any, Any], None]) -> SmallFault:
     return SmallFault(name, "tree", says, transition)
 
@@ -88,6 +126,15 @@ FAULTS = (
     _fault("inserted-unlocked", "pages that are inserted again lose their locks", after(ev.Insert, _relocked)),
     _fault("found-for-ever", "what was found stays found when its pages go", around(ev.Evict, _unforgetting)),
     _fault("found-after-reset", "what was found stays found when the tree is emptied", around(ev.Reset, _unforgetting)),
+    _fault("lookup-evicts", "a lookup evicts a page", after(ev.Match, _loses_leaf)),
+    _fault("lock-evicts", "a lock evicts a page", after(ev.Lock, _loses_leaf)),
+    _fault("unlock-evicts", "an unlock evicts a page", after(ev.Unlock, _loses_leaf)),
+    _fault("unlock-drops-idle", "an unlock drops all pages without locks", after(ev.Unlock, _loses_idle)),
+    _fault("found-one-less", "a lookup remembers one page less than it has found", after(ev.Match, _remembers_less)),
+    _fault("lookup-forgets", "a lookup forgets what others have found", after(ev.Match, _forgets_others)),
+    _fault("insertion-forgets", "an insertion forgets what others have found", after(ev.Insert, _forgets_found)),
+    _fault("refusal-forgets", "a refusal forgets what others have found", after(ev.Refuse, _forgets_found)),
+    _fault("lock-moves", "what a page holds is elsewhere after a lock", after(ev.Lock, _moves)),
     _fault("refuses-what-fits", "what fits is refused", without(ev.Refuse, rules.FIT_AGREES_WITH_ALLOCATE)),
     _fault("locks-not-shown", "nodes may show other locks", without(ev.Show, rules.SYMMETRIC_LOCKS)),
     _fault("sizes-not-shown", "sizes need not add up", without(ev.Show, rules.CONSERVATION)),
@@ -101,5 +148,20 @@ FAULTS = (
         "no-more-than-asked",
         "false alarm: no more must be evicted than was asked for",
         forbidding(ev.Evict, rules.CONSERVATION, lambda state, event: event.told > event.asked),
+    ),
+    _fault(
+        "never-reset",
+        "false alarm: a tree must not be emptied",
+        forbidding(ev.Reset, rules.CONSERVATION, lambda state, event: True),
+    ),
+    _fault(
+        "lookup-without-places",
+        "false alarm: a lookup must not tell places, right ones neither",
+        forbidding(ev.Match, rules.CONTENT_MATCHES_KEY, lambda state, event: bool(event.slots)),
+    ),
+    _fault(
+        "insertion-without-places",
+        "false alarm: an insertion must not tell places, right ones neither",
+        forbidding(ev.Insert, rules.CONSERVATION, lambda state, event: bool(event.slots)),
     ),
 )

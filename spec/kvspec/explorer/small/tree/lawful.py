@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
 
 from kvspec.explorer.small.tree.shown import truth
 from kvspec.explorer.small.tree.world import Prefix, TreeWorld, cached, descends, pages_of, remainders
 from kvspec.mirror import Content
 from kvspec.tree import events as ev
 from kvspec.tree.state import HandleId, TreeState
+from kvspec.tree.vocabulary import Slots
 
 
 def lawful(small: TreeWorld, state: TreeState) -> Iterator[ev.Event]:
-    """Hits on all that is cached or less, insertions of what fits, evictions of loose subtrees, and the plain truth."""
+    """Hits on all that is cached or less, insertions of what fits, evictions of loose subtrees, and the plain truth.
+
+    Both with their places where tokens have them, and the tree emptied while nothing is locked.
+    """
     loose = [left for left in remainders(state) if _may_be_left(state, left)]
     for prefix in small.prefixes:
         tokens, parts = prefix
         for pages in range(cached(state, prefix) + 1):
             yield ev.Match(HandleId(-1), tokens, parts, pages * state.size)
-        yield from _insertions(state, prefix, loose)
+            if small.places:
+                yield ev.Match(HandleId(-1), tokens, parts, pages * state.size, _places(state, prefix, pages))
+        for insertion in _insertions(state, prefix, loose):
+            yield insertion
+            if small.places and isinstance(insertion, ev.Insert):
+                yield replace(insertion, slots=_new_places(state, insertion))
     yield from (ev.Lock(handle) for handle in state.found)
     yield from (ev.Unlock(handle) for handle in state.locked)
+    if not state.locked:
+        yield ev.Reset()
     most = sum(not any(descends(end, page) for end in state.locked.values()) for page in state.pages)
     for left in loose:
         gone = len(state.pages) - len(left)
@@ -44,6 +57,27 @@ def _insertions(state: TreeState, prefix: Prefix, loose: list[frozenset[Content]
             yield ev.Insert(tokens, parts, known * state.size, None, left.union(chain))
         if need > state.world.num_blocks - len(left) and left.issuperset(chain[:known]):
             yield ev.Refuse(tokens, parts, room * state.size, left)
+
+
+def _places(state: TreeState, prefix: Prefix, pages: int) -> Slots:
+    """Where the first pages of a prefix are; what has told no places yet may be wherever nothing else is."""
+    unused, told = _unused(state, state.pages), list[int]()
+    for page in pages_of(prefix, state.size)[:pages]:
+        told += state.pages[page].slots or islice(unused, state.size)
+    return tuple(told)
+
+
+def _new_places(state: TreeState, event: ev.Insert) -> Slots:
+    """Places for the pages that are new, where nothing is that stays in the tree."""
+    stays = state.pages if event.left is None else state.pages.keys() & event.left
+    count = len(pages_of((event.tokens, event.parts), state.size)) * state.size - event.known
+    return tuple(islice(_unused(state, stays), count))
+
+
+def _unused(state: TreeState, pages: Iterable[Content]) -> Iterator[int]:
+    """The places of the pool that none of these pages has."""
+    taken = {slot for page in pages for slot in state.pages[page].slots or ()}
+    return (slot for slot in range(state.world.num_blocks * state.size) if slot not in taken)
 
 
 def _may_be_left(state: TreeState, left: frozenset[Content]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kvconformance.adapters import as_engine
@@ -13,7 +14,7 @@ from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.history import History
 from kvconformance.keys import compare_keys
-from kvconformance.report import Report, SurfaceResult, finding
+from kvconformance.report import Finding, Report, SurfaceResult, finding
 from kvconformance.search import Found, Outcome, Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
@@ -22,7 +23,8 @@ from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Surface
 
 Progress = Callable[[Surface, int, int, list[str]], None]
-Journal = Callable[[Surface, History], None]
+Journal = Callable[[Surface, History, SurfaceResult], None]
+"""Called before each history, with what is known until then (without claims)."""
 
 
 def check_here(engine: Engine, plan: Plan, *, surfaces: Iterable[Surface] | None = None) -> Report:
@@ -48,21 +50,27 @@ def check_surface(
         if progress:
             progress(surface, done, wanted, broken)
 
+    outcome, telling = Outcome(surface), _Telling(name or engine.name)
+
     def note(history: History) -> None:
         if journal:
-            journal(surface, history)
+            journal(surface, history, telling.result(outcome))
+
+    def faulty(fault: str) -> SurfaceResult:
+        """What was found before something of ours failed, and what failed."""
+        return replace(telling.result(outcome), claims=claims(engine, surface, plan.rules), fault=fault)
 
     judged = claimed(engine, surface)
     try:
-        outcome = (plan.how or search)(engine, surface, plan, judged, progress=tell, journal=note)
+        (plan.how or search)(engine, surface, plan, judged, progress=tell, journal=note, outcome=outcome)
         if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
             _compare_keys(engine, surface, name, outcome)
     except HarnessFault as fault:
-        return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
+        return faulty(str(fault))
     except Exception as error:  # a mistake of ours must not cost the verdicts of the other surfaces
         where = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=told)
+        return faulty(told)
     return result(engine, outcome, name or engine.name, plan.rules)
 
 
@@ -99,6 +107,35 @@ def result(engine: Engine, outcome: Outcome, name: str, only: frozenset[Rule] | 
         complete=outcome.complete,
         covered=outcome.covered,
     )
+
+
+@dataclass
+class _Telling:
+    """Tells the outcome of a search that is not done, before each of its histories."""
+
+    name: str
+    told: dict[Rule, tuple[Trial, Finding]] = field(default_factory=dict)
+
+    def result(self, outcome: Outcome) -> SurfaceResult:
+        """What is known now, without the claims and incomplete."""
+        return SurfaceResult(
+            surface=outcome.surface,
+            claims={},
+            exercised={rule.id: times for rule, times in outcome.exercised.items()},
+            findings=tuple(self.finding(found, outcome.surface) for found in outcome.found),
+            examples=outcome.examples,
+            seconds=time.monotonic() - outcome.begun,
+            complete=False,
+            covered=outcome.covered,
+        )
+
+    def finding(self, found: Found, surface: Surface) -> Finding:
+        """The finding in words; its history may have become smaller since it was told before."""
+        trial, told = self.told.get(found.rule, (None, None))
+        if told is None or trial is not found.trial:
+            told = finding(found, surface, self.name)
+            self.told[found.rule] = (found.trial, told)
+        return told
 
 
 def _compare_keys(engine: Engine, surface: Surface, name: str | None, outcome: Outcome) -> None:

@@ -23,7 +23,7 @@ from kvconformance.output import require_writable, usage, write
 from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.supervise import Stopped, check_supervised
 from kvconformance.traces import commands as traces
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
@@ -96,12 +96,15 @@ def check(
 ) -> None:
     """Check an engine: a verdict for every rule, and for every broken one the smallest history that breaks it.
 
-    Exit status: 0 nothing broken, 1 a rule broken, 2 usage, 3 harness fault.
+    Ctrl-C ends the search and shows what was found until then.
+
+    Exit status: 0 nothing broken, 1 a rule broken, 2 usage, 3 harness fault, 130 stopped.
     """
     plan = _plan(examples, seed, rule, patience)
     surfaces = [_surface(text) for text in surface] if surface else None
     given = _history(history, surfaces)
     require_writable(json)
+    stopped = 0
     with _progress() as bar:
         watch = Watch(bar, engine)
         try:
@@ -115,6 +118,8 @@ def check(
                 progress=watch.told,
                 on_loaded=watch.loaded,
             )
+        except Stopped as stop:
+            report, stopped = stop.report, stop.status
         except ChildTrouble as trouble:
             if trouble.usage:
                 usage(str(trouble))
@@ -123,7 +128,7 @@ def check(
     _show(report)
     if json is not None:
         write(json, report.to_json())
-    raise typer.Exit(report.exit_status)
+    raise typer.Exit(stopped or report.exit_status)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kvconformance.exhaust.scopes import ALL as ENGINES_ONLY
 from kvconformance.output import require_writable, usage, write
 from kvspec.explorer import ALL, AnyScope, Result, Scope, find
 from kvspec.explorer import explore as run
@@ -40,7 +41,7 @@ def explore(
         int, typer.Option(min=1, help="Most states of one scope; one that has more is reported as incomplete.")
     ] = 12_000_000,
     faults: Annotated[
-        bool, typer.Option("--faults", help="Break the transition on purpose, and show which scope notices.")
+        bool, typer.Option("--faults", help="Break the transition on purpose, and show which everyday scope notices.")
     ] = False,
     json: Annotated[Path | None, typer.Option(help="Write the results here as JSON.")] = None,
 ) -> None:
@@ -54,10 +55,12 @@ def explore(
 
     Exit status: 0 all complete and nothing broken (or all faults noticed), 1 otherwise, 2 usage.
     """
-    if faults:
-        raise typer.Exit(0 if _show_faults(scope) else 1)
+    if faults and large:
+        usage("--faults breaks the transition in everyday scopes, not in the --large ones; leave one of the two out")
     wanted = _scopes(scope, large)
     require_writable(json)
+    if faults:
+        raise typer.Exit(0 if _show_faults(wanted, json) else 1)
     results = []
     for result in run(wanted, jobs, limit, progress):
         results.append(result)
@@ -84,8 +87,10 @@ def progress(name: str, states: int, depth: int) -> None:
 def _scopes(names: list[str] | None, large: bool) -> list[AnyScope]:
     if not names:
         return [scope for scope in ALL.values() if scope.large is large]
+    if engines := [name for name in names if name in ENGINES_ONLY and name not in ALL]:
+        usage(f"{engines[0]!r} is a scope of `kvspec exhaust`: engines are tried in it, and it is not explored")
     try:
-        return [find(name) for name in names]
+        return [find(name) for name in dict.fromkeys(names)]
     except KeyError as error:
         usage(str(error.args[0]))
 
@@ -121,16 +126,20 @@ def _data(result: Result) -> dict[str, object]:
     return {**{name: getattr(result, name) for name in names}, "violations": [asdict(v) for v in result.violations]}
 
 
-def _show_faults(names: list[str] | None) -> bool:
+def _show_faults(wanted: list[AnyScope], json: Path | None) -> bool:
     """A line per fault as soon as it is tried; whether all were noticed."""
-    noticed = []
-    for name, says, results in _trials(_scopes(names, False)):
-        where = [f"{one.name} {one.moves}" for one in results if one.moves is not None]
+    told: list[dict[str, object]] = []
+    for name, says, results in _trials(wanted):
+        moves = {one.name: one.moves for one in results}
+        where = [f"{scope} {number}" for scope, number in moves.items() if number is not None]
         console.print(f"{name:20} {says}", soft_wrap=True)
         console.print(f"{'':20} {', '.join(where) or '[red]not noticed[/]'}", soft_wrap=True)
-        noticed.append(bool(where))
-    console.print(f"\n{sum(noticed)} of {len(noticed)} faults noticed (scope, moves to what is broken)")
-    return all(noticed)
+        told.append({"name": name, "says": says, "noticed": bool(where), "moves": moves})
+    noticed = sum(bool(one["noticed"]) for one in told)
+    console.print(f"\n{noticed} of {len(told)} faults noticed in these scopes (scope, moves to what is broken)")
+    if json is not None:
+        write(json, (jsonlib.dumps({"faults": told}, indent=1) + "\n").encode())
+    return noticed == len(told)
 
 
 def _trials(wanted: list[AnyScope]) -> Iterator[tuple[str, str, list[Result]]]:

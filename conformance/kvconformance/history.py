@@ -228,7 +228,10 @@ class Restart(Operation, frozen=True, tag=True, omit_defaults=True):
     """Quantizer: every sequence is emptied."""
 
 
+MAX_SEED = 1 << 16
+"""The largest seed of random numbers in an operation: as large as those that the search draws."""
 Small = Annotated[int, msgspec.Meta(ge=0, le=1 << 14)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=MAX_SEED)]
 Size = Annotated[int, msgspec.Meta(ge=1, le=1 << 12)]
 Dtype = Literal["fp32", "bf16", "fp16"]
 Axes = Literal["token-major", "head-major"]
@@ -244,7 +247,7 @@ class Attend(Operation, frozen=True, tag=True, omit_defaults=True):
 
     lengths: tuple[tuple[Small, Small], ...]
     probe: Literal["plain", "relabel", "poison", "later", "alone", "chunks", "cascade", "again", "far"] = "plain"
-    seed: Small = 0
+    seed: Seed = 0
     heads: tuple[Size, Size, Size] = (1, 1, 8)
     dtype: Dtype = "fp32"
     layout: Axes = "token-major"
@@ -264,7 +267,7 @@ class Merge(Operation, frozen=True, tag=True, omit_defaults=True):
     """Attention: two partial results are merged, row by row of these kinds; `heads` is (query heads, head dim)."""
 
     states: tuple[tuple[Literal["normal", "empty", "low", "high"], Literal["normal", "empty", "low", "high"]], ...]
-    seed: Small = 0
+    seed: Seed = 0
     heads: tuple[Size, Size] = (1, 8)
     dtype: Dtype = "fp32"
 
@@ -277,7 +280,7 @@ class WriteRows(Operation, frozen=True, tag=True, omit_defaults=True):
 
     slots: tuple[Annotated[int, msgspec.Meta(ge=-1)], ...]
     extra: Small = 0
-    seed: Small = 0
+    seed: Seed = 0
     heads: tuple[Size, Size, Size] = (1, 1, 8)
     dtype: Dtype = "fp32"
     layout: Axes = "token-major"

@@ -61,11 +61,20 @@ Message = Told | Loaded | Answer | Trouble
 
 
 class Died(Exception):
-    """The child ended without its last answer: how, and during which history."""
+    """The child ended without its last answer: how, during which history, and what it knew when that began."""
 
-    def __init__(self, how: str, loaded: bool, entry: tuple[Surface, History] | None) -> None:
+    def __init__(self, how: str, loaded: bool, path: Path) -> None:
         super().__init__(how)
-        self.how, self.loaded, self.entry = how, loaded, entry
+        self.how, self.loaded = how, loaded
+        self.entry, self.so_far = read_journal(path), read_so_far(path)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped us: which history the child had begun, and what it knew then."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.entry, self.so_far = read_journal(path), read_so_far(path)
 
 
 class ChildTrouble(Exception):
@@ -91,9 +100,12 @@ class Line:
         """A part of the answer: anything msgspec can encode."""
         self.send(Answer(msgspec.Raw(msgspec.json.encode(data)), last))
 
-    def journal(self, surface: Surface, history: History) -> None:
-        """About to run this history."""
-        self.path.write_bytes(surface.value.encode() + b"\n" + history.to_json() + b"\n")
+    def journal(self, surface: Surface, history: History, so_far: Any = None) -> None:
+        """About to run this history; `so_far`, anything msgspec can encode, is not lost if it is fatal."""
+        known = b"" if so_far is None else msgspec.json.encode(so_far)
+        new = self.path.with_suffix(".new")
+        new.write_bytes(b"\n".join((surface.value.encode(), history.to_json(), known, b"")))
+        new.replace(self.path)  # whoever kills us finds a whole one
 
 
 def in_child(
@@ -107,7 +119,7 @@ def in_child(
     """Run `work(line)` in a forked child and hand each of its answers to `on_answer`.
 
     Raises `Died` where the child ends without a last answer or is silent for `patience` seconds (`load_patience`
-    until it says that the engine is loaded), `ChildTrouble` where `work` raises.
+    until it says that the engine is loaded), `ChildTrouble` where `work` raises, `Interrupted` where the user stops it.
     """
     context = multiprocessing.get_context("fork")
     # A grandchild that outlives the child may still write while the folder is removed.
@@ -119,6 +131,10 @@ def in_child(
         theirs.close()
         try:
             _listen(child, ours, path, on_answer, on_told, patience, load_patience)
+        except KeyboardInterrupt as stop:
+            child.kill()
+            child.join()
+            raise Interrupted(path) from stop
         finally:
             if child.is_alive():
                 child.kill()
@@ -176,13 +192,13 @@ def _listen(
         limit = patience if loaded else load_patience
         if not pipe.poll(min(0.2, limit)):
             if time.monotonic() - heard > limit:
-                raise Died(f"does not answer within {limit:g} seconds and was killed", loaded, read_journal(path))
+                raise Died(f"does not answer within {limit:g} seconds and was killed", loaded, path)
             continue
         try:
             message = msgspec.json.decode(pipe.recv_bytes(MOST_BYTES), type=Message)
         except EOFError:
             child.join(10)
-            raise Died(_how(child.exitcode), loaded, read_journal(path)) from None
+            raise Died(_how(child.exitcode), loaded, path) from None
         heard = time.monotonic()
         if isinstance(message, Trouble):
             raise ChildTrouble(message)
@@ -208,3 +224,11 @@ def read_journal(path: Path) -> tuple[Surface, History] | None:
         return Surface(first.decode()), History.from_json(second)
     except (ValueError, OSError):
         return None
+
+
+def read_so_far(path: Path) -> bytes:
+    """What a child knew when it began its last history, or nothing."""
+    try:
+        return path.read_bytes().split(b"\n")[2]
+    except (IndexError, OSError):
+        return b""

@@ -126,6 +126,8 @@ class SurfaceResult:
     complete: bool = True
     fault: str = ""
     covered: tuple[Covered, ...] = ()
+    ended: str = ""
+    """What ended the search before it was done, in words, if something did."""
 
 
 @dataclass(frozen=True)

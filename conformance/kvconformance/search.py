@@ -85,6 +85,7 @@ class Outcome:
     """Whether the engine has hung before: from then on it is given less patience."""
     covered: tuple[Covered, ...] = ()
     """Where histories are tried exhaustively, how far."""
+    begun: float = field(default_factory=time.monotonic)
 
 
 def search(
@@ -95,14 +96,16 @@ def search(
     *,
     progress: Progress | None = None,
     journal: Callable[[History], None] | None = None,
+    outcome: Outcome | None = None,
 ) -> Outcome:
     """Look for broken rules among `judged` on one surface until the examples or the seconds are used up.
 
-    `journal` is told of each history before it is run, so that a supervisor knows what killed the process.
+    `journal` is told of each history before it is run, so that a supervisor knows what killed the process. `outcome`
+    is filled as the search goes on and returned: what it has is not lost where the search ends with an exception.
     """
     judged = frozenset(judged) & (plan.rules if plan.rules is not None else frozenset(judged))
-    outcome = Outcome(surface)
-    begun = time.monotonic()
+    outcome = Outcome(surface) if outcome is None else outcome
+    begun = outcome.begun
     waived: frozenset[Rule] = frozenset()
     while outcome.examples < plan.examples and time.monotonic() - begun < plan.seconds:
         hunt = _Hunt(engine, surface, plan, judged, waived, outcome, begun, progress, journal)
@@ -110,7 +113,6 @@ def search(
         if found is None:
             outcome.complete = not hunt.out_of_time
             break
-        outcome.found.append(found)
         if plan.first_only:
             break
         waived |= {found.rule}
@@ -172,7 +174,7 @@ class _Hunt:
         if self.best is not None:
             self.shorten(self.best)
         if self.best is not None and self.best.trial.hung:
-            self.confirm_hang()
+            self.confirm_hang(self.best)
         return self.best
 
     def shorten(self, found: Found) -> None:
@@ -193,13 +195,19 @@ class _Hunt:
         """The trial with its violation as one of a rule that is judged and not yet known to be broken."""
         return replace(trial, violation=judged_by(trial.violation, self.judged - self.waived))
 
-    def confirm_hang(self) -> None:
+    def again(self, history: History) -> Trial:
+        """The same history with all the patience there is: a slow machine is no hang, and a hang hangs twice."""
+        if self.journal:
+            self.journal(history)
+        return self.judge(self.play(history, Tally(self.waived), self.plan.patience))
+
+    def confirm_hang(self, best: Found) -> None:
         """A hang was shrunk with less patience: give the smallest history all of it, or keep the first one."""
-        if self.best is None or self.first is None:
-            return
-        again = self.play(self.best.trial.history, Tally(self.waived), self.plan.patience)
-        self.best.trial = again if again.hung and again.violation else self.first
-        self.outcome.hung = True
+        again = self.again(best.trial.history)
+        if again.hung and again.violation:
+            best.trial = again
+        elif self.first is not None:
+            best.trial = self.first
 
     def play(self, history: History, tally: Tally, patience: float) -> Trial:
         """One trial."""
@@ -214,6 +222,10 @@ class _Hunt:
             self.journal(history)
         tally = Tally(self.waived)
         trial = self.judge(self.play(history, tally, self.patience))
+        if trial.hung and self.best is None:
+            trial = self.first = self.again(history)
+        if trial.hung:
+            self.outcome.hung, self.patience = True, min(self.plan.patience, HANG_SECONDS)
         if self.best is None:
             self.count(tally)
         violation = trial.violation
@@ -221,6 +233,7 @@ class _Hunt:
             return
         if self.best is None:
             self.best = Found(trial, self.outcome.examples, now - self.begun)
+            self.outcome.found.append(self.best)
             # An engine that breaks many rules must not spend all its time on small histories for the first few.
             left = self.begun + self.plan.seconds - now
             self.shrink_until = now + min(self.plan.shrink_seconds, left / 4)

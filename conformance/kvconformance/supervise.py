@@ -12,7 +12,7 @@ from kvconformance.adapters import NotAnAdapter, with_profiles
 from kvconformance.check import check_surface, claims, replay
 from kvconformance.fatal import shrink_fatal
 from kvconformance.history import History
-from kvconformance.isolate import ChildTrouble, Died, Line, Loaded, Told, in_child
+from kvconformance.isolate import ChildTrouble, Died, Interrupted, Line, Loaded, Told, in_child
 from kvconformance.report import Report, SurfaceResult, finding_of
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
@@ -37,6 +37,16 @@ class Part(msgspec.Struct, frozen=True, tag="part"):
     """One surface is done."""
 
     result: SurfaceResult
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped the check; the report has what was found until then."""
+
+    status = 130
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
 
 
 @dataclass
@@ -75,7 +85,8 @@ def check_supervised(
 ) -> Report:
     """The report on the engine that `load` gives. `name` is what the command line calls it.
 
-    With `history`, that one history is judged instead of a search. Raises `ChildTrouble` where loading fails.
+    With `history`, that one history is judged instead of a search. Raises `ChildTrouble` where loading fails and
+    `Stopped` where the user interrupts it.
     """
     job = _Job(load, plan, name, surfaces, profiles, history)
     results: list[SurfaceResult] = []
@@ -108,6 +119,14 @@ def check_supervised(
             job.surfaces = [s for s in (job.surfaces or header.surfaces) if s not in done]
             if not job.surfaces:
                 break
+        except Interrupted as stop:
+            if header is None or stop.entry is None:
+                raise
+            surface = stop.entry[0]
+            if all(result.surface is not surface for result in results):
+                known = replace(_so_far(stop, surface), claims=header.claims[surface.value], complete=False)
+                results.append(replace(known, ended="it was stopped"))
+            raise Stopped(Report(header.name, header.version, plan.seed, tuple(results))) from stop
     engine_name, version = (header.name, header.version) if header else (name or "unknown", "unknown")
     return Report(engine_name, version, plan.seed, tuple(results))
 
@@ -156,14 +175,31 @@ def _fault(header: Header | None, died: Died) -> SurfaceResult:
 
 
 def _killed(job: _Job, header: Header, died: Died, entry: tuple[Surface, History]) -> SurfaceResult:
-    """A finding from a death, with the smallest history that is as fatal."""
+    """A finding from a death, with the smallest history that is as fatal, beside what was found before."""
     surface, history = entry
     small = history if job.history is not None else _smallest(job, surface, history)
     rule = fatal_rule(surface, small)
     told = finding_of(
         rule, surface, small, Violation(rule, f"the engine {died.how}", "an answer"), job.name or header.name
     )
-    return SurfaceResult(surface, header.claims[surface.value], {rule.id: 1}, (told,), complete=False)
+    so_far = _so_far(died, surface)
+    return replace(
+        so_far,
+        claims=header.claims[surface.value],
+        exercised={**so_far.exercised, rule.id: so_far.exercised.get(rule.id, 0) + 1},
+        findings=(*(finding for finding in so_far.findings if finding.rule is not rule), told),
+        examples=so_far.examples + 1,
+        complete=False,
+        ended="the engine ended its process",
+    )
+
+
+def _so_far(died: Died | Interrupted, surface: Surface) -> SurfaceResult:
+    """What the child knew when the history began of which it died."""
+    try:
+        return msgspec.json.decode(died.so_far, type=SurfaceResult)
+    except msgspec.MsgspecError:
+        return SurfaceResult(surface, {})
 
 
 def _smallest(job: _Job, surface: Surface, history: History) -> History:

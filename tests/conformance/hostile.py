@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
+from typing import Any
 
 from kvreference.scheduler import ReferenceStepper
 from kvspec.plans import StepPlan
@@ -124,6 +126,40 @@ class Idle(ReferenceStepper):
     def plan(self) -> StepPlan:
         self.plans += 1
         return StepPlan() if self.plans % 3 == 0 else super().plan()
+
+
+class Breaking(ReferenceStepper):
+    """Counts a free block too few while two requests are there."""
+
+    def free_blocks(self) -> int:
+        return super().free_blocks() - (len(self.tasks) > 1)
+
+
+class BreakingThenExiting(Breaking):
+    """... and with blocks of one token it ends the process then."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.small = world.block_size == 1
+
+    def free_blocks(self) -> int:
+        if self.small and len(self.tasks) > 1:
+            os._exit(17)
+        return super().free_blocks()
+
+
+class BreakingThenLying(BreakingThenExiting):
+    """... and answers nonsense instead."""
+
+    def free_blocks(self) -> int:
+        answer: Any = "x" if self.small and len(self.tasks) > 1 else Breaking.free_blocks(self)
+        return answer
+
+
+class Optional(ReferenceStepper):
+    """Has a switch of its own."""
+
+    capabilities = replace(ReferenceStepper.capabilities, options={"chunk": (0, 4)})
 
 
 class UsingTorch(ReferenceStepper):

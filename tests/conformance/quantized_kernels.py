@@ -115,12 +115,38 @@ class RoundsToSingle(RoundsEveryElement):
 
 
 @dataclass(frozen=True)
-class _Head:
+class Head:
     """What a row of one head sees, `[keys, head_dim]` each: codes, scales and zeros of keys and of values."""
 
     query: Any
     keys: tuple[Any, Any, Any]
     values: tuple[Any, Any, Any]
+    scale: float
+    softcap: float | None = None
+    sink: float | None = None
+
+
+def multiplied(seen: Head, format: CacheFormat, p: str | None, *, on_output: bool = False) -> Any:
+    """Codes multiplied as they are, in float32 and in tiles; the first scale of all multiplies the output if it may."""
+    logits = _factored(seen.query, *seen.keys, format.keys) * np.float32(seen.scale)
+    if seen.softcap is not None:
+        logits = np.tanh(logits / np.float32(seen.softcap)) * np.float32(seen.softcap)
+    top, mass, total = np.float32(-np.inf), np.float32(0), np.zeros(len(seen.query), np.float32)
+    codes, scale, zero = seen.values
+    factor = np.ones_like(scale) if on_output else scale
+    for first in range(0, len(logits), TILE):
+        tile = slice(first, first + TILE)
+        new = np.maximum(top, logits[tile].max())
+        weights, rescale = np.exp(logits[tile] - new), np.exp(top - new)
+        mass, total, top = mass * rescale + weights.sum(), total * rescale, new
+        scaled = weights[:, None] * factor[tile]
+        rounded = scaled if p is None else round_to(scaled.astype(float), format_named(p)).astype(np.float32)
+        total = total + (rounded * codes[tile]).sum(axis=0, dtype=np.float32)
+        total = total + (_offset(format.values, scaled, zero[tile], weights)).sum(axis=0, dtype=np.float32)
+    if seen.sink is not None:
+        new = np.maximum(top, np.float32(seen.sink))
+        mass, total = mass * np.exp(top - new) + np.exp(np.float32(seen.sink) - new), total * np.exp(top - new)
+    return total / mass * scale[0] if on_output else total / mass
 
 
 class MultipliesCodes(ReferenceCachedAttention):
@@ -136,10 +162,10 @@ class MultipliesCodes(ReferenceCachedAttention):
         if call.cache is None:
             return answer
         for row, head, seen in self.heads(call):
-            answer.output[row, head] = self.output(seen, call, head)
+            answer.output[row, head] = self.output(seen, call)
         return answer
 
-    def heads(self, call: AttentionCall) -> Iterator[tuple[int, int, _Head]]:
+    def heads(self, call: AttentionCall) -> Iterator[tuple[int, int, Head]]:
         """Every row and head that sees a key."""
         cache, layer, query = self.cache(call), self.layer(call), loaded(call.query, call.dtype).astype(np.float32)
         group = call.query.shape[1] // cache.kv_heads
@@ -153,34 +179,14 @@ class MultipliesCodes(ReferenceCachedAttention):
                 sides = [parts(pages, table, seen.start, seen.stop) for pages in (cache.keys, cache.values)]  # type: ignore[arg-type]
                 for head in range(call.query.shape[1]):
                     keys, values = (tuple(x[:, head // group] for x in side) for side in sides)
-                    yield row, head, _Head(query[row, head], keys, values)  # type: ignore[arg-type]
+                    sink = None if call.sinks is None else float(call.sinks[head])
+                    yield row, head, Head(query[row, head], keys, values, call.scale, call.softcap, sink)  # type: ignore[arg-type]
 
-    def output(self, seen: _Head, call: AttentionCall, head: int) -> Any:
+    def output(self, seen: Head, call: AttentionCall) -> Any:
         """The output of one head, stored."""
         format = self.capabilities.caches[str(call.cache)]
-        declared = format.arithmetic[call.dtype]
-        logits = _factored(seen.query, *seen.keys, format.keys) * np.float32(call.scale)
-        if call.softcap is not None:
-            logits = np.tanh(logits / np.float32(call.softcap)) * np.float32(call.softcap)
-        top, mass, total = np.float32(-np.inf), np.float32(0), np.zeros(len(seen.query), np.float32)
-        codes, scale, zero = seen.values
-        for first in range(0, len(logits), TILE):
-            tile = slice(first, first + TILE)
-            new = np.maximum(top, logits[tile].max())
-            weights, rescale = np.exp(logits[tile] - new), np.exp(top - new)
-            mass, total, top = mass * rescale + weights.sum(), total * rescale, new
-            scaled = weights[:, None] * scale[tile]
-            rounded = (
-                scaled
-                if declared.p is None
-                else round_to(scaled.astype(float), format_named(declared.p)).astype(np.float32)
-            )
-            total = total + (rounded * codes[tile]).sum(axis=0, dtype=np.float32)
-            total = total + (_offset(format.values, scaled, zero[tile], weights)).sum(axis=0, dtype=np.float32)
-        if call.sinks is not None:
-            new = np.maximum(top, call.sinks[head])
-            mass, total = mass * np.exp(top - new) + np.exp(call.sinks[head] - new), total * np.exp(top - new)
-        return round_to((total / mass).astype(np.float64), format_named(call.dtype))
+        answer = multiplied(seen, format, format.arithmetic[call.dtype].p)
+        return round_to(answer.astype(np.float64), format_named(call.dtype))
 
 
 def _factored(query: Any, codes: Any, scale: Any, zero: Any, scheme: Scheme) -> Any:

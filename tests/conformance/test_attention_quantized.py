@@ -454,9 +454,9 @@ def test_weights_that_tiny_scales_flush_are_paid_for_where_scales_are_known() ->
     scales, declared = np.full(16, 2.0**-22), Declaration("fp32", "fp16")
     found = flushing(row, scales, "fp16")
     assert not t1(row, declared).allows(found, "fp32")
-    assert t1(row, declared, value_scales=scales).allows(found, "fp32")
-    with pytest.raises(ShapeError, match="value_scales"):
-        t1(row, declared, value_scales=scales[1:])
+    assert t1(row, declared, value_units=np.abs(row.values) / scales[:, None]).allows(found, "fp32")
+    with pytest.raises(ShapeError, match="value_units"):
+        t1(row, declared, value_units=row.values[1:])
 
 
 # What is written.
@@ -547,14 +547,14 @@ def test_keys_and_values_of_unlike_width_are_far_at_the_same_ids() -> None:
     assert wrong(attend(ReferenceCachedAttention(World(4, 4)), call), bounds, judge_lse=True) is None
 
 
-def test_codes_of_a_division_that_is_no_function_are_not_compared() -> None:
+def test_codes_of_a_division_that_is_no_function_are_rounded_all_the_same() -> None:
     loose = replace(INT8.per(Granularity.HEAD), division=Division.WITHIN_2_ULP)
     caches = MappingProxyType({"loose": replace(CACHES["int8/head"], keys=loose, values=loose)})
 
     class OneOff(Truncating):
         capabilities = replace(ReferenceCachedAttention.capabilities, caches=caches)
 
-    assert judged(OneOff, WriteRows((3, 7), heads=WIDE, cache="loose")) == []
+    assert judged(OneOff, WriteRows((3, 7), heads=WIDE, cache="loose")) == ["quant/half-step"]
 
 
 def test_half_steps_are_claimed_only_by_who_writes_codes() -> None:

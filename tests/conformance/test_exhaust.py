@@ -13,26 +13,32 @@ import pytest
 from typer.testing import CliRunner
 
 from kvconformance import history as h
+from kvconformance.checker import Checker
 from kvconformance.claims import claimed
 from kvconformance.cli import app
 from kvconformance.engines.reference import engine as reference
 from kvconformance.exhaust import reasons
+from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.kills import Row, row
 from kvconformance.exhaust.kills import tried as triable
 from kvconformance.exhaust.page import imposters_tables
 from kvconformance.exhaust.reasons import LISTED, Lack, require_reasons
 from kvconformance.exhaust.scopes import OWN, everyday, find
 from kvconformance.exhaust.search import Exhaustive, exhaust
-from kvconformance.exhaust.worlds import arrivals, empty, lacks
+from kvconformance.exhaust.telling import console, show_covered
+from kvconformance.exhaust.worlds import arrivals, chosen, empty, lacks, mistaken
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, surface_of
+from kvconformance.report import SurfaceResult
 from kvconformance.search import Outcome, Plan
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvreference.scheduler import ReferenceStepper
 from kvspec import events as ev
 from kvspec.explorer import SCOPES as SPEC_SCOPES
 from kvspec.explorer import Scope
-from kvspec.rules import REPRODUCIBLE_KEY
+from kvspec.plans import StepPlan
+from kvspec.rules import PROGRESS_OR_REJECT, REPRODUCIBLE_KEY
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, World
 
@@ -62,13 +68,14 @@ def tried(
 @pytest.mark.parametrize(
     ("scope", "surface", "depth", "histories"),
     [
-        (tiny("0"), STEPPER, 20, 2),  # add; and a step, in which it finishes
-        (tiny("0", may="abort"), STEPPER, 20, 3),  # add; and a step or an abort
-        (tiny("0", "0"), STEPPER, 20, 6),  # a, aa, as, aas, asa, asas
-        (tiny("0", "1"), STEPPER, 20, 12),  # the same with either request first
-        (tiny("0", may="reset"), STEPPER, 1, 2),  # add, reset
-        (tiny("0", may="dispatch"), STEPPER, 2, 3),  # a, as, ab
-        (tiny("0", may="dispatch"), STEPPER, 4, 8),  # and abs, abb, abbs, abbb, abbe: abe is as
+        (tiny("0"), STEPPER, 20, 7),  # s; a, as, in which it finishes, and ass; the same three after s
+        (tiny("0", may="abort"), STEPPER, 20, 11),  # s; a, as, ass, ax, axs; the same five after s
+        (tiny("0", "0"), STEPPER, 20, 25),  # s; a, aa, aas, aass, and as, ass with or without a, as, ass; all after s
+        (tiny("0", "1"), STEPPER, 20, 49),  # the same with either request first
+        (tiny("0", may="reset"), STEPPER, 1, 3),  # step, add, reset
+        (tiny("0", may="dispatch"), STEPPER, 2, 5),  # s, a, sa, as, ab: with nobody there a step is not left in flight
+        (tiny("0", may="dispatch"), STEPPER, 4, 17),  # and sas, sab, ass, abs, abb (abe is as); sass, sabs, sabb, abss,
+        # abbs, abbb, abbe
         (tiny("0"), POOL, 2, 4),  # add; and grow, commit or free
         (tiny("0"), POOL, 3, 9),  # agg, agc, agf, acg, acf; nothing after af
         (tiny("0", may="abort"), POOL, 3, 10),  # and a second release
@@ -87,9 +94,28 @@ def test_the_histories_of_a_tiny_scope_are_as_many_as_counted_by_hand(
 
 
 def behaviour(trial: Trial) -> tuple[str, ...]:
-    """What the operations did, whatever they are called; an idle step does nothing but count."""
+    """What the operations did, whatever they are called; a step with nobody there is told by its dispatch."""
     told = [event for event in trial.checker.events if not isinstance(event, h.Operation | ev.EndStep | ev.Observe)]
     return tuple(re.sub(r"step=\d+", "", str(event)) for event in told)
+
+
+class Resting(Checker):
+    """Notices what is left out with nobody there: a step that is not ended, and a second step in a row."""
+
+    left_out = rests = False
+
+    def note(self, operation: object) -> None:
+        state = self.state
+        nobody = not (state.live() or state.in_flight or any(one.table for one in state.requests.values()))
+        steps = nobody and isinstance(operation, h.Step) and "drain" not in self.events
+        self.left_out |= steps and self.rests
+        self.left_out |= nobody and isinstance(operation, h.Begin)
+        self.rests, self.steps = steps or self.rests, steps
+        super().note(operation)
+
+    def feed(self, event: ev.Event) -> None:
+        self.rests &= self.steps or isinstance(event, ev.Observe)
+        super().feed(event)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +130,14 @@ def test_whatever_sequences_of_operations_do_some_history_does(surface: Surface,
     engine = reference()
     factory, capabilities = engine.factories[surface], engine.capabilities(surface)
 
-    def does(history: History) -> tuple[str, ...]:
-        return behaviour(play(factory, capabilities, surface, history, Tally()))
+    def lived(history: History) -> Trial:
+        return play(factory, capabilities, surface, history, Tally(), checked_by=Resting)
+
+    def left_out(trial: Trial) -> bool:
+        return isinstance(trial.checker, Resting) and trial.checker.left_out
 
     _, played = tried(scope, surface, 3)
-    seen = {does(history) for history in played}
+    seen = {behaviour(lived(history)) for history in played}
     first, second = arrivals(scope, surface)
     sequences = [
         word
@@ -116,7 +145,8 @@ def test_whatever_sequences_of_operations_do_some_history_does(surface: Surface,
         if max(map(word.count, (first, second))) < 2
     ]
     start = empty(scope, capabilities)
-    every = {does(History(start.num_blocks, 2, word, 2)) for word in sequences}  # type: ignore[arg-type]
+    trials = [lived(History(start.num_blocks, 2, word, 2)) for word in sequences]  # type: ignore[arg-type]
+    every = {behaviour(trial) for trial in trials if not left_out(trial)}
     assert len(every) > 20
     assert every <= seen | {behaviour(play(factory, capabilities, surface, start, Tally()))}
 
@@ -132,9 +162,9 @@ def test_every_history_comes_after_its_beginning_and_none_twice() -> None:
 
 def test_a_bound_that_is_met_is_not_called_complete() -> None:
     scope = tiny("0", "1")
-    whole, short = (tried(scope, STEPPER, 20, histories)[0].covered[0] for histories in (12, 11))
-    assert (whole.complete, whole.longest) == (True, 4)
-    assert (short.complete, short.longest, short.depth) == (False, None, 3)
+    whole, short = (tried(scope, STEPPER, 20, histories)[0].covered[0] for histories in (49, 48))
+    assert (whole.complete, whole.longest) == (True, 7)
+    assert (short.complete, short.longest, short.depth) == (False, None, 6)
     deep = tried(scope, STEPPER, 3)[0].covered[0]
     assert (deep.complete, deep.depth, deep.longest) == (True, 3, None)
 
@@ -197,9 +227,9 @@ def test_what_breaks_is_not_carried_on_and_is_counted() -> None:
 @pytest.mark.parametrize(
     ("scope", "surface", "changed", "why"),
     [
-        ("prefix", POOL, {"block_sizes": (16,)}, "takes blocks of 16 tokens, not of 2"),
-        ("prefix", POOL, {"num_blocks": (8, 12)}, "takes 8 to 12 blocks, not 5"),
-        ("prefix", STEPPER, {"token_budgets": (8, 12)}, "takes budgets of 8 to 12 tokens, not 3"),
+        ("prefix", POOL, {"block_sizes": (16,)}, "takes blocks of 16 tokens only"),
+        ("prefix", POOL, {"num_blocks": (8, 12)}, "takes 8 to 12 blocks only"),
+        ("prefix", STEPPER, {"token_budgets": (8, 12)}, "takes budgets of 8 to 12 tokens only"),
         ("prefix", POOL, {"token_budgets": (8, 12)}, ""),
         ("fork", POOL, {}, "cannot fork"),
         ("fork", POOL, {"forks": True}, ""),
@@ -214,7 +244,7 @@ def test_what_breaks_is_not_carried_on_and_is_counted() -> None:
 def test_a_scope_that_an_engine_cannot_live_in_is_skipped_with_the_reason(
     scope: str, surface: Surface, changed: dict[str, object], why: str
 ) -> None:
-    assert lacks(find(scope), replace(Capabilities(), **changed), surface) == why  # type: ignore[arg-type]
+    assert ", ".join(lacks(find(scope), replace(Capabilities(), **changed), surface)) == why  # type: ignore[arg-type]
 
 
 def test_reserved_blocks_come_on_top_and_every_request_fits() -> None:
@@ -301,7 +331,7 @@ def test_the_command_says_how_far_it_went_and_writes_it(tmp_path: Path) -> None:
     code, said = run("reference", "--scope", "chains", "--scope", "swap", "--depth", "3", "--json", str(path))
     assert code == 0, said
     assert "3 operations" in said
-    assert "skipped: does not swap" in said
+    assert "Skipped on the pool, which does not swap: swap." in said
     assert "--examples" not in said
     told = json.loads(path.read_text())
     assert {(one["scope"], one["surface"]) for one in told["scopes"]} == {
@@ -322,13 +352,18 @@ def test_an_engine_that_ends_its_process_is_told_with_the_history() -> None:
     code, said = run("tests.conformance.hostile:Exiting", "--scope", "exact-hit", "--depth", "2")
     assert code == 1
     assert "ends its process with exit status 17" in said
-    assert "The engine ended its process on the stepper, and the search with it." in said
+    assert "The search on the stepper is not complete: the engine ended its process." in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("reference", "--scope", "chians"), "did you mean chains?"),
+        (("reference", "--scope", "tree"), "'tree' is explored only (kvspec explore --scope tree)"),
+        (("reference", "--scope", "groups-any"), "'groups-any' is explored only"),
+        (("reference", "--option", "chunk"), "--option wants NAME=VALUE, not 'chunk'"),
+        (("reference", "--option", "chunk=1"), "it has no option 'chunk'; it has none"),
+        (("tests.conformance.hostile:Optional", "--option", "chunk=1"), "option chunk is not '1'; it is one of 0, 4"),
         (("gguf",), "has neither a pool nor a stepper"),
         (("reference", "--surface", "tree"), "on the surfaces pool and stepper, not on 'tree'"),
         (("reference", "--rule", "nonsense"), "nonsense"),
@@ -341,3 +376,115 @@ def test_mistakes_of_usage_are_one_clear_line(arguments: tuple[str, ...], said: 
     code, told = run(*arguments)
     assert code == 2, told
     assert said in " ".join(told.split())
+
+
+class TroubledWithNobodyThere(ReferenceStepper):
+    """Raises when a step is planned before anybody has come, or right after all have left."""
+
+    def plan(self) -> StepPlan:
+        if not self.tasks:
+            raise RuntimeError("nobody is there")
+        return super().plan()
+
+
+def test_a_step_with_nobody_there_is_tried_at_the_start_and_after_the_last_has_left() -> None:
+    engine = Engine("troubled", "", {STEPPER: TroubledWithNobodyThere})
+    outcome, played = tried(tiny("0"), STEPPER, engine=engine)
+    assert [one.trial.history.operations for one in outcome.found] == [(h.Step(),)]
+    add = arrivals(tiny("0"), STEPPER)[0]
+    assert (add, h.Step(), h.Step()) in {history.operations for history in played}
+    assert outcome.covered[0].cut_at == (PROGRESS_OR_REJECT.id,)
+    assert outcome.covered[0].cut == 2
+
+
+def test_options_that_are_not_named_have_their_first_values() -> None:
+    can = Capabilities(options={"chunk": (0, 4), "order": ("fifo", "lifo")})
+    assert chosen(can) == {"chunk": 0, "order": "fifo"}
+    assert chosen(can, (("chunk", "4"), ("elsewhere", "1"))) == {"chunk": 4, "order": "fifo"}
+    assert empty(find("prefix"), can, (("order", "lifo"),)).options == {"chunk": 0, "order": "lifo"}
+    assert mistaken([Capabilities(), can], (("chunk", "4"),)) == ""
+    assert mistaken([can], (("chunk", "5"),)) == "its option chunk is not '5'; it is one of 0, 4"
+    assert mistaken([can], (("chnk", "4"),)) == "it has no option 'chnk'; it has chunk, order"
+    assert mistaken([Capabilities()], (("chunk", "4"),)) == "it has no option 'chunk'; it has none"
+
+
+@pytest.mark.parametrize(("given", "value"), [((), 0), (("--option", "chunk=4"), 4)])
+def test_the_options_of_an_engine_are_told_and_written(given: tuple[str, ...], value: int, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    code, said = run(
+        "tests.conformance.hostile:Optional", "--scope", "prefix", "--depth", "2", "--json", str(path), *given
+    )
+    assert code == 0, said
+    assert f"On the stepper with chunk={value} (--option tries another value)." in said
+    assert [one["options"] for one in json.loads(path.read_text())["scopes"]] == [{"chunk": value}]
+
+
+def told(result: SurfaceResult, *scopes: str) -> str:
+    with console.capture() as caught:
+        show_covered([result], Exhaustive(tuple(map(find, scopes))))
+    return " ".join(caught.get().split())
+
+
+def test_what_is_skipped_is_told_in_one_line_for_each_reason() -> None:
+    forks = [Covered(name, POOL, skipped=("cannot fork",)) for name in ("fork", "forks")]
+    fails = Covered("failure", POOL, skipped=("cannot fail",))
+    done = Covered("prefix", POOL, 3, 1, True)
+    said = told(SurfaceResult(POOL, {}, covered=(done, *forks, fails)), "prefix")
+    assert "Skipped on the pool, which cannot fork: fork, forks. " in said
+    assert "Skipped on the pool, which cannot fail: failure." in said
+
+
+def test_a_surface_that_no_scope_fits_has_one_line_with_what_all_lack() -> None:
+    blocks, fork = "takes blocks of 16 tokens only", "cannot fork"
+    none = (Covered("prefix", POOL, skipped=(blocks,)), Covered("fork", POOL, skipped=(blocks, fork)))
+    assert told(SurfaceResult(POOL, {}, covered=none)) == f"No scope fits the pool: it {blocks}."
+    mixed = (Covered("prefix", POOL, skipped=(blocks,)), Covered("fork", POOL, skipped=(fork,)))
+    assert told(SurfaceResult(POOL, {}, covered=mixed)) == f"No scope fits the pool: it {blocks}, {fork}."
+
+
+def test_where_histories_end_early_the_rule_is_named() -> None:
+    rule = PROGRESS_OR_REJECT.id
+    cut = Covered("prefix", POOL, 3, 1, True, cut=2, cut_at=(rule,))
+    assert f"2 histories end early, at {rule}, which is broken or not claimed" in told(
+        SurfaceResult(POOL, {}, covered=(cut,)), "prefix"
+    )
+
+
+def test_what_was_found_before_a_death_is_kept_and_what_was_not_begun_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    scopes = ("--scope", "fcfs", "--scope", "any-block", "--scope", "prefix")
+    code, said = run("tests.conformance.hostile:BreakingThenExiting", *scopes, "--depth", "2", "--json", str(path))
+    assert code == 1
+    assert "alloc/conservation" in said and "ends its process with exit status 17" in said
+    assert "not complete: the engine ended its process" in " ".join(said.split())
+    assert "The search on the stepper is not complete: the engine ended its process. Not begun: prefix." in said
+    report = json.loads(path.read_text())
+    first, second = report["scopes"]
+    assert first["complete"] and first["broken"] == ["alloc/conservation"]
+    assert not second["complete"] and second["histories"]
+    assert {rule["id"] for rule in report["rules"] if rule["finding"]} == {
+        "alloc/conservation",
+        "sched/progress-or-reject",
+    }
+    assert report["examples"]["stepper"] == first["histories"] + second["histories"] + 1  # and the fatal one
+    assert report["verdicts"]["stepper"]["held"] > 3
+
+
+def test_what_was_found_before_a_harness_fault_is_kept() -> None:
+    scopes = ("--scope", "fcfs", "--scope", "any-block", "--scope", "prefix")
+    code, said = run("tests.conformance.hostile:BreakingThenLying", *scopes, "--depth", "2")
+    assert code == 3
+    assert "alloc/conservation" in said and "broken after" in said
+    assert "The search on the stepper is not complete: a harness fault ended it. Not begun: prefix." in said
+
+
+def test_a_scope_that_is_named_twice_is_tried_once() -> None:
+    code, said = run("reference", "--scope", "chains", "--scope", "chains", "--depth", "1", "--surface", "pool")
+    assert code == 0
+    assert said.count("chains") == 1
+
+
+def test_the_help_says_how_many_scopes_of_its_own_there_are_and_how_many_requests_they_have() -> None:
+    said = " ".join(run("--help")[1].split())
+    assert len(OWN) == 18 and "eighteen of its own" in said
+    assert {len(scope.requests) for scope in SCOPES} == {1, 2, 3, 4, 5} and "one to five requests" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 from kvconformance.adapters import as_engine
 from kvconformance.report import Finding, Verdict
 from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.supervise import Stopped, check_supervised
 from kvspec import rules
+from kvspec.vocabulary import Surface
 from tests.conformance import hostile
 
 PLAN = Plan(examples=100, seconds=12.0, patience=0.5, shrink_seconds=2.0, rules=frozenset({rules.PROGRESS_OR_REJECT}))
@@ -66,7 +68,8 @@ def test_a_parent_that_used_the_threads_of_torch_does_not_make_an_engine_hang() 
     torch = pytest.importorskip("torch")
     big = torch.ones(1 << 21)
     assert float((big * big).sum()) == 1 << 21  # the parent's thread pool exists now
-    report = check_supervised(lambda: as_engine(hostile.UsingTorch), PLAN, name="an engine")
+    patient = replace(PLAN, patience=10.0)  # a real hang is one for ever, and a busy machine is slow
+    report = check_supervised(lambda: as_engine(hostile.UsingTorch), patient, name="an engine")
     assert report.exit_status == 0, report.findings
 
 
@@ -91,3 +94,37 @@ def test_what_an_engine_prints_does_not_reach_the_report(capfd: pytest.CaptureFi
     check_supervised(lambda: as_engine(hostile.Wordy), Plan(examples=20), name="an engine")
     out, err = capfd.readouterr()
     assert "planning!" not in out + err
+
+
+def test_what_was_found_before_a_death_stays_in_the_report() -> None:
+    plan = replace(PLAN, rules=None, examples=200, seed=2)
+    report = check_supervised(lambda: as_engine(hostile.BreakingThenExiting), plan, name="an engine")
+    assert {finding.rule for finding in report.findings} == {rules.PROGRESS_OR_REJECT, rules.CONSERVATION}
+    (result,) = report.results
+    assert result.examples > 1 and not result.complete
+    assert result.ended == "the engine ended its process"
+    assert report.with_verdict(Verdict.HELD)
+    assert sum(result.exercised.values()) > 50
+
+
+def test_what_was_found_before_a_harness_fault_stays_in_the_report() -> None:
+    plan = replace(PLAN, rules=None, examples=200, seed=2)
+    report = check_supervised(lambda: as_engine(hostile.BreakingThenLying), plan, name="an engine")
+    assert report.exit_status == 3
+    assert [finding.rule for finding in report.findings] == [rules.CONSERVATION]
+    assert report.results[0].examples > 1
+    assert not report.with_verdict(Verdict.HELD)
+
+
+def test_a_user_who_stops_the_search_sees_what_was_found_so_far() -> None:
+    def stop(surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
+        if broken:
+            raise KeyboardInterrupt
+
+    plan = replace(PLAN, rules=None, examples=100_000, seconds=60.0)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        check_supervised(lambda: as_engine(hostile.Breaking), plan, name="an engine", progress=stop)
+    assert isinstance(stopped.value, Stopped)
+    report = stopped.value.report
+    assert [finding.rule for finding in report.findings] == [rules.CONSERVATION]
+    assert (report.results[0].ended, report.results[0].complete) == ("it was stopped", False)

@@ -46,3 +46,25 @@ def test_a_file_that_cannot_be_written_is_found_out_before_the_work(tmp_path: Pa
 def test_the_help_says_what_a_scope_is_and_how_long_it_takes() -> None:
     done = explore("--help")
     assert "A scope is a world" in done.stdout and "minute" in done.stdout
+
+
+def test_faults_are_written_as_json_and_told_of_the_scopes_in_which_they_were_tried(tmp_path: Path) -> None:
+    path = tmp_path / "faults.json"
+    done = explore("--faults", "--scope", "reset", "--scope", "reset", "--json", str(path))
+    faults = json.loads(path.read_text())["faults"]
+    assert {name for fault in faults for name in fault["moves"]} == {"reset"}
+    noticed = [fault["name"] for fault in faults if fault["noticed"]]
+    assert "reset-keeps-keys" in noticed
+    assert f"{len(noticed)} of {len(faults)} faults noticed in these scopes" in done.stdout
+    assert done.stdout.count("reset 3") >= 1 and "reset 3, reset 3" not in done.stdout
+    assert done.returncode == (0 if len(noticed) == len(faults) else 1)
+
+
+def test_faults_in_large_scopes_are_refused() -> None:
+    done = explore("--faults", "--large")
+    assert done.returncode == 2 and "not in the --large ones" in done.stderr
+
+
+def test_a_scope_of_the_other_command_is_named_as_such() -> None:
+    done = explore("--scope", "adapters")
+    assert done.returncode == 2 and "'adapters' is a scope of `kvspec exhaust`" in done.stderr

@@ -19,12 +19,16 @@ Change = Callable[[Problem, Placement], tuple[Problem, Placement]]
 
 @dataclass(frozen=True)
 class Suspect:
-    """A kernel that gave a wrong output, with what it was given. `build` makes a fresh one."""
+    """A kernel that gave a wrong output in a query row (-1: it raised), with what it was given.
+
+    `build` makes a fresh one.
+    """
 
     build: Callable[[], Any]
     capabilities: AttentionCapabilities
     problem: Problem
     placement: Placement
+    row: int = -1
 
     def right(self, problem: Problem, placement: Placement) -> bool:
         """Whether a fresh kernel is right on another problem or placement."""
@@ -41,12 +45,39 @@ class Suspect:
         if (of_scales := self._of_scales()) is not None:
             return of_scales
         for applies, rule, change in _CHANGES:
-            if applies(problem, placement) and self.right(*change(problem, placement)):
+            if applies(problem, placement) and self._convicts(rule, change):
                 return rule
         requests = range(len(problem.lengths))
         if len(requests) > 1 and all(self.right(problem.only([r]), placement) for r in requests):
             return rules.POISON_INDEPENDENCE
         return self._by_bytes()
+
+    def _convicts(self, rule: Rule, change: Change | None) -> bool:
+        """Whether a change puts the output right, and not by taking the wrong row, or what is wrong about it, away."""
+        if change is None:
+            return self._only_empty()
+        return self.right(*change(self.problem, self.placement)) and (rule is not rules.EXACT_MASK or self._masked())
+
+    def _only_empty(self) -> bool:
+        """Whether the rest is right without empty requests, or without the wrong row, where that sees no key."""
+        problem = self.problem
+        wrong = [where for where in _rows(problem) if self.row in (-1, where[0])]
+        empty = not any(problem.seen(request, index) for _, request, index in wrong)
+        spared = set() if empty or self.row < 0 else {request for _, request, _ in wrong}
+        kept = [r for r in range(len(problem.lengths)) if r in spared or not _empty(problem, r)]
+        if not empty and len(kept) in (0, len(problem.lengths)):
+            return False
+        return self.right(problem.only(kept, padding=True), self.placement)
+
+    def _masked(self) -> bool:
+        """Whether the wrong row is right over the keys that it sees and no others, so that nothing is to be masked.
+
+        With more keys to see an error of some may be too small to be found.
+        """
+        for row, request, index in _rows(self.problem):
+            if row == self.row:
+                return self.right(_seen_alone(self.problem, request, index), self.placement)
+        return True
 
     def _of_scales(self) -> Rule | None:
         """Which rule of scales is broken: with scales that are all alike, or all 1, the output is right."""
@@ -81,8 +112,27 @@ def _without_sharing(problem: Problem, placement: Placement) -> tuple[Problem, P
     return replace(problem, shared=0), replace(placement, num_blocks=more)
 
 
-def _without_empty(problem: Problem, placement: Placement) -> tuple[Problem, Placement]:
-    return problem.only([r for r in range(len(problem.lengths)) if not _empty(problem, r)], padding=True), placement
+def _rows(problem: Problem) -> list[tuple[int, int, int]]:
+    """Each row without padding: its number, its request, its number among the rows of that."""
+    of_requests = ((r, index) for r, (_, queries) in enumerate(problem.lengths) for index in range(queries))
+    return [(row, request, index) for row, (request, index) in enumerate(of_requests)]
+
+
+def _seen_alone(problem: Problem, request: int, index: int) -> Problem:
+    """One row over exactly the keys that it sees, as the only row of the only request."""
+    row = next(row for row, *where in _rows(problem) if where == [request, index])
+    seen = problem.seen(request, index)
+    keys, values = (arrays[request][seen.start : seen.stop] for arrays in (problem.keys, problem.values))
+    return replace(
+        problem,
+        lengths=((len(keys), 1),),
+        query=problem.query[[row]],
+        keys=(keys,),
+        values=(values,),
+        layer=replace(problem.layer, window=None),
+        shared=0,
+        sharers=0,
+    )
 
 
 def _empty(problem: Problem, request: int) -> bool:
@@ -108,14 +158,14 @@ def _no_context(problem: Problem, placement: Placement) -> tuple[Problem, Placem
 
 
 _Applies = Callable[[Problem, Placement], bool]
-_CHANGES: tuple[tuple[_Applies, Rule, Change], ...] = (
+_CHANGES: tuple[tuple[_Applies, Rule, Change | None], ...] = (
     (lambda p, _: p.splits > 1, rules.SPLIT_EQUALS_WHOLE, lambda p, w: (replace(p, splits=1), w)),
     (lambda p, _: p.shared > 0 and p.sharers > 1, rules.SPLIT_EQUALS_WHOLE, _without_sharing),
     (lambda p, _: len(p.query) > p.rows, rules.PADDING_WRITES_NOTHING, _without_padding),
     (
         lambda p, _: any(_empty(p, r) for r in range(len(p.lengths))),
         rules.EMPTY_IS_IDENTITY,
-        _without_empty,
+        None,
     ),
     (lambda p, w: w.order is not None or w.gap > 0 or p.layout != TOKEN_MAJOR, rules.RELABEL_INVARIANCE, _ascending),
     (lambda p, _: p.layer.window is not None, rules.EXACT_MASK, _no_window),
@@ -126,4 +176,7 @@ _CHANGES: tuple[tuple[_Applies, Rule, Change], ...] = (
         _no_context,
     ),
 )
-"""When a change applies, the rule that it shows broken where it puts the output right, and the change."""
+"""When a change applies, the rule that it shows broken where it puts the output right, and the change.
+
+None leaves out requests that have a row without keys, and spares that of the wrong row where that has some.
+"""

@@ -22,15 +22,18 @@ from kvspec.numbers.schemes import Zero
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doubt:
-    """Bounds for one row: on keys and values, shaped as those, and the scales `[n]` that its weights are multiplied by.
+    """Bounds for one row: on keys and values, shaped as those, and on what weights and their errors are multiplied by.
 
-    `tile_known` says that the declared tile fixes where weights are rounded, so that T2 applies; `output_scaled`, that
-    what they add up to is multiplied by a scale of all tokens, which is one rounding more.
+    `scales` `[n]` are factors of weights before they are rounded (T2); `units`, shaped as values, bound what an
+    absolute error of a weight is multiplied by (T1). `tile_known` says that the declared tile fixes where weights are
+    rounded, so that T2 applies; `output_scaled`, that what they add up to is multiplied by a scale of all tokens,
+    which is one rounding more.
     """
 
     keys: Float | None = None
     values: Float | None = None
     scales: Float | None = None
+    units: Float | None = None
     tile_known: bool = True
     output_scaled: bool = False
 
@@ -40,7 +43,7 @@ class Doubt:
             if self.output_scaled:
                 declaration = replace(declaration, h_pv=(declaration.h_pv or len(row.keys)) + 1)
             return t2(row, declaration, self.scales)
-        return t1(row, declaration, self.keys, self.values, value_scales=self.scales)
+        return t1(row, declaration, self.keys, self.values, value_units=self.units)
 
 
 CERTAIN = Doubt()
@@ -63,8 +66,9 @@ def doubts(problem: Problem, declaration: Declaration) -> list[list[Doubt]]:
 
 
 def _of_head(whole: Doubt, seen: slice, head: int) -> Doubt:
-    keys, values, scales = (None if x is None else x[seen, head] for x in (whole.keys, whole.values, whole.scales))
-    return replace(whole, keys=keys, values=values, scales=scales)
+    parts = (whole.keys, whole.values, whole.scales, whole.units)
+    keys, values, scales, units = (None if x is None else x[seen, head] for x in parts)
+    return replace(whole, keys=keys, values=values, scales=scales, units=units)
 
 
 def _of_request(cache: Cache, keys: Float, values: Float, dtype: str, declaration: Declaration) -> Doubt:
@@ -72,12 +76,13 @@ def _of_request(cache: Cache, keys: Float, values: Float, dtype: str, declaratio
     if cache.format.reads is Reads.ROUNDED:
         target = cache.format.rounded_to or dtype
         return Doubt(_rounded(cache.keys, keys, target), _rounded(cache.values, values, target), tile_known=False)
-    own = dynamic(cache.format.values)
+    own, tile_known = dynamic(cache.format.values), cache.format.factored_throughout()
     return Doubt(
         _factored_keys(cache.keys, keys, declaration),
         _factored_values(cache.values, values, declaration),
-        cache.values.row_scales(values) if own else None,
-        tile_known=cache.format.factored_throughout(),
+        cache.values.token_scales(values) if own and tile_known else None,
+        cache.values.units(values) * (1 + gamma(4, declaration.accumulation)),
+        tile_known=tile_known,
         output_scaled=not own,
     )
 

@@ -81,7 +81,7 @@ class AttentionDriver:
         outcome = attend(self.engine, call)
         found = wrong(outcome, bounds or self.bounds(problem), judge_lse=judges_lse(problem, self.capabilities))
         if found:
-            suspect = Suspect(self.build, self.capabilities, problem, placement)
+            suspect = Suspect(self.build, self.capabilities, problem, placement, found.row)
             self.broken(suspect.rule(), found, problem)
         if outcome.changed:
             seen = f"the call changes its input {', '.join(outcome.changed)}"
@@ -94,7 +94,10 @@ class AttentionDriver:
         for request, (tokens, queries) in enumerate(problem.lengths):
             if first <= found.row < first + queries:
                 position = tokens - queries + found.row - first
-                seen = f"{found.seen}; it is request {request}'s query at position {position} of {tokens}"
+                where = f"query at position {position} of {tokens}"
+                if position < 0:
+                    where = f"query {found.row - first} of {queries}, which is older than its {tokens} cached tokens"
+                seen = f"{found.seen}; it is request {request}'s {where}"
                 self.tally.broken(rule, seen, found.expected, row=found.row, head=found.head)
             first += queries
         self.tally.broken(rule, found.seen, found.expected)

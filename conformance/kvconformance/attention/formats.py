@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 
 from kvreference.arrays import DeclarationError
 from kvreference.roundings import format_named
 from kvreference.tolerance.declaration import Declaration
+from kvspec.numbers.floats import Overflow
 from kvspec.numbers.schemes import Granularity, IntegerCodes, Scheme, Zero
+
+STORABLE = ("fp32", "fp16", "bf16")
+"""Formats of scales and minima that calls have a storage for."""
 
 
 class Reads(Enum):
@@ -19,7 +23,8 @@ class Reads(Enum):
     ROUNDED = "each element is decoded and rounded to `rounded_to` before it is multiplied"
     FACTORED = (
         "codes are multiplied as they are: the scale of a key is a factor of its logit, that of a value a factor of "
-        "its weight before that is rounded, or of the output where all tokens share it"
+        "its weight before that is rounded, or where all tokens share it of the output; `Declaration.kv_tile` says the "
+        "latter of a shared scale, and a kernel that multiplies weights by it declares none for that cache"
     )
     EXACT = "each element is decoded without rounding"
 
@@ -53,6 +58,9 @@ class CacheFormat:
                 raise DeclarationError(f"{scheme.name}: some tokens share scales, and calls have no place for those")
             if scheme.code_bits not in (4, 8) or (scheme.code_bits == 4 and scheme.layout is None):
                 raise DeclarationError(f"{scheme.name}: codes of {scheme.code_bits} bits have no place in bytes")
+            for kind in (scheme.scale_format, scheme.zero_format or scheme.scale_format):
+                if kind.name not in STORABLE:
+                    raise DeclarationError(f"{scheme.name}: calls have no storage for scales in {kind.name}")
 
     @classmethod
     def of(cls, scheme: Scheme, arithmetic: Mapping[str, Declaration], reads: Reads = Reads.ROUNDED) -> CacheFormat:
@@ -68,6 +76,14 @@ class CacheFormat:
             for s in (self.keys, self.values)
         ]
         return all(head_dim % size == 0 for size in sizes)
+
+    def saturating(self) -> CacheFormat:
+        """The same cache, but what shared scales do not reach gets the largest code: a cache holds numbers.
+
+        Scales of a token reach all of its row.
+        """
+        keys, values = (s if dynamic(s) else replace(s, overflow=Overflow.SATURATE) for s in (self.keys, self.values))
+        return replace(self, keys=keys, values=values)
 
     def factored_throughout(self) -> bool:
         """Whether every scale is a factor of a whole logit, weight or output, and nothing is subtracted."""

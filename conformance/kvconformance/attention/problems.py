@@ -153,7 +153,9 @@ def problem_of(operation: Attend, block_size: int, caches: Mapping[str, CacheFor
         operation.splits,
         shared,
         sharers,
-        None if (name := operation.cache) is None else cache_of(name, caches[name], kv_heads, operation.seed),
+        None
+        if (name := operation.cache) is None
+        else cache_of(name, caches[name].saturating(), kv_heads, operation.seed),
     )
 
 

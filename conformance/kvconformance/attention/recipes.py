@@ -106,7 +106,7 @@ def _attends(
         h.Attend,
         lengths=_batches(able, size, probe),
         probe=st.just(probe),
-        seed=st.integers(0, 1 << 16),
+        seed=st.integers(0, h.MAX_SEED),
         heads=_shapes(able),
         dtype=st.sampled_from(sorted(able.arithmetic)),
         layout=st.sampled_from(able.layouts),
@@ -146,7 +146,7 @@ def _merges(capabilities: AttentionCapabilities) -> st.SearchStrategy[h.Merge]:
     return st.builds(
         h.Merge,
         states=st.lists(st.tuples(state, state), min_size=1, max_size=6).map(tuple),
-        seed=st.integers(0, 1 << 16),
+        seed=st.integers(0, h.MAX_SEED),
         heads=st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from(capabilities.head_dims)),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
     )
@@ -161,7 +161,7 @@ def _writes(
         h.WriteRows,
         slots=st.builds(_padded, slots, st.integers(0, 2)),
         extra=st.sampled_from([0, 0, 1, 3]) if capabilities.padding_rows else st.just(0),
-        seed=st.integers(0, 1 << 16),
+        seed=st.integers(0, h.MAX_SEED),
         heads=_shapes(capabilities),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
         layout=st.sampled_from(capabilities.layouts),

@@ -67,19 +67,36 @@ class Side:
 
     def sizes(self, rows: Float) -> Float:
         """The sum of the magnitudes that a decoded element is the sum of: code times scale, and what is added to it."""
-        if self.scheme.zero is Zero.SYMMETRIC or not len(rows):
-            return np.abs(self.decoded(rows))
-        encoded = self.encode(rows)
-        none = replace(encoded.scales, zero=np.zeros_like(encoded.scales.scale))
-        product = decode(Encoded(encoded.codes, none), self.scheme)
-        return np.abs(product) + np.abs(self.decoded(rows) - product)
+        return self._sizes(rows, 0.0)
 
-    def row_scales(self, rows: Float) -> Float:
-        """The smallest magnitude of the scales of each token and head, `[tokens, kv_heads]`."""
+    def units(self, rows: Float) -> Float:
+        """What an absolute error of a weight is multiplied by, whether or not a scale was a factor of the weight.
+
+        `sizes` with scales of 1 in place of smaller ones, but for scales of 0: 0 times a weight has no error.
+        """
+        return self._sizes(rows, 1.0)
+
+    def _sizes(self, rows: Float, least: float) -> Float:
+        """`sizes` with `least` in place of smaller scales other than 0."""
+        if not len(rows):
+            return rows
+        lost = _lost(rows)
+        encoded = self.encode(np.where(lost[:, None, None], 0.0, rows))
+        scale, zero = np.abs(encoded.scales.scale), encoded.scales.zero
+        scale = np.where(scale == 0, scale, np.maximum(scale, np.float32(least)))
+        nothing = None if zero is None else np.zeros_like(zero)
+        product = decode(Encoded(encoded.codes, Scales(scale, nothing)), self.scheme)
+        found = np.abs(product)
+        if zero is not None:
+            found = found + np.abs(decode(Encoded(encoded.codes, Scales(scale, zero)), self.scheme) - product)
+        found[lost] = np.nan
+        return found
+
+    def token_scales(self, rows: Float) -> Float:
+        """The magnitudes of the scales that each token and head has of its own, `[tokens, kv_heads]`."""
         if not len(rows):
             return np.ones(rows.shape[:2])
-        scale = np.abs(self.encode(rows).scales.scale).min(axis=2)
-        return np.broadcast_to(scale, rows.shape[:2]).astype(np.float64)
+        return np.abs(self.encode(rows).scales.scale[..., 0]).astype(np.float64)
 
     # As bytes.
 

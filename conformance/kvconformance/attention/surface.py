@@ -138,7 +138,8 @@ class AttentionExtras(Protocol):
     def write(self, cache: AttentionCall, slots: Int, keys: AnyArray, values: AnyArray) -> None:
         """Store rows `[tokens or more, kv_heads, head_dim]` at `slots` `[tokens]`; -1 writes nothing.
 
-        Into a quantized cache codes are written, and scales and zeros where a token has its own.
+        Into a quantized cache codes are written, and scales and zeros where a token has its own. All other slots,
+        scales that tokens share, and the arguments stay as they are.
         """
 
 

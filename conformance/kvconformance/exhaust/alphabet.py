@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kvconformance import history as h
 from kvconformance.checker import Checker
@@ -28,17 +28,26 @@ class Situation:
     transfers: int = 0
     held: bool = False
     """Whether a table names a block, be it one of a request that is done."""
+    idled: bool = False
+    """Whether the last operation was a step with nobody there."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a step could do anything, be it for a request that is done."""
+        return bool(self.live or self.transfers or self.held)
 
 
 class Watching(Checker):
     """A checker that remembers the situation in which the operations of its history end, before all is drained."""
 
     situation: Situation | None = None
+    idled: bool = False
 
     def note(self, operation: object) -> None:
         """An operation begins; what the driver does of itself at the end is named by a string."""
         if self.situation is None and isinstance(operation, str):
-            self.situation = situation_of(self.state)
+            self.situation = replace(situation_of(self.state), idled=self.idled)
+        self.idled = isinstance(operation, h.Step) and not self.state.in_flight and not situation_of(self.state).busy
         super().note(operation)
 
 
@@ -96,8 +105,9 @@ class Alphabet:
 
     def _stepper(self, done: Operations, now: Situation) -> Iterator[h.AnyOperation]:
         flying = in_flight(done, self.capabilities.max_in_flight)
-        busy = bool(now.live or flying or now.transfers or now.held)
-        if busy:
+        busy = now.busy or flying > 0
+        # With nobody there a second step in a row is left out: nothing has happened that it could find.
+        if busy or not now.idled:
             yield h.Step()
         if busy and self.scope.has("dispatch"):
             yield h.Begin()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -13,17 +12,18 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from kvconformance.adapters import BUILT_IN, NotAnAdapter, load
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.scopes import everyday, find
 from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
+from kvconformance.exhaust.telling import show_covered
+from kvconformance.exhaust.worlds import Wanted, mistaken
 from kvconformance.isolate import ChildTrouble
 from kvconformance.output import require_writable, usage, write
 from kvconformance.report import Report
 from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.supervise import Stopped, check_supervised
 from kvconformance.surfaces import Engine
 from kvspec.explorer import Scope
 from kvspec.rules import Rule
@@ -33,7 +33,6 @@ from kvspec.vocabulary import Surface
 SURFACES = (Surface.POOL, Surface.STEPPER)
 UNLIMITED = 1e9
 
-console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 errors = Console(stderr=True, highlight=False)
 
 Bar = Callable[[], AbstractContextManager[Any]]
@@ -57,6 +56,13 @@ def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Re
             typer.Option(min=1, help="Most histories of one scope; one that has more is reported as not complete."),
         ] = HISTORIES,
         surface: Annotated[list[str] | None, typer.Option(help="Only this surface: pool or stepper.")] = None,
+        option: Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="NAME=VALUE",
+                help="A value of an option that the engine declares, else its first one; may be given several times.",
+            ),
+        ] = None,
         rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
         json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
         patience: Annotated[
@@ -65,36 +71,43 @@ def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Re
     ) -> None:
         """Play every history of small worlds on an engine, shortest first.
 
-        `kvspec check` tries random histories; this tries all of them, in the scopes of `kvspec explore`: a world of a
-        few blocks, two to four requests, and what a client and a device may do (add, step, grow, free, abort, fork,
-        reset, fail). A line for each scope says up to how many operations really every history was played, and a rule
-        that breaks is told as by `check`, with a history of the fewest operations that there is in the scope.
+        `kvspec check` tries random histories; this tries all of them, in the scopes of `kvspec explore` that are not
+        called groups-* or tree*, and in eighteen of its own: a world of a few blocks, one to five requests, and
+        what a client and a device may do (add, step, grow, free, abort, fork, reset, fail). A line for each scope says
+        up to how many operations really every history was played, and a rule that breaks is told as by `check`, with a
+        history of the fewest operations that there is in the scope. Options that an engine declares (`kvspec check`
+        draws them) are tried with one value each, their first or that of --option, which the report names.
 
         kvspec exhaust reference
 
         kvspec exhaust my_engine:MyStepper --scope in-flight --depth 8 --histories 50000
 
-        Exit status: 0 nothing broken, 1 a rule broken, 2 usage (also: the engine fits no scope), 3 harness fault.
+        Ctrl-C ends the search and shows what was found until then.
+
+        Exit status: 0 nothing broken, 1 a rule broken, 2 usage (also: the engine fits no scope), 3 harness fault, 130
+        stopped.
         """
-        bounds = Exhaustive(_scopes(scope), depth, histories)
+        bounds = Exhaustive(_scopes(scope), depth, histories, _options(option))
         plan = Plan(seconds=UNLIMITED, rules=_rules(rule), patience=patience, how=bounds)
         wanted = [_surface(text) for text in surface] if surface else None
         require_writable(json)
+        stopped = 0
         with bar_of() as bar:
-            report = _report(engine, plan, wanted, watcher(bar, engine))
+            try:
+                report = _report(engine, plan, bounds, wanted, watcher(bar, engine))
+            except Stopped as stop:
+                report, stopped = stop.report, stop.status
         covered = [one for result in report.results for one in result.covered]
         show(report)
-        _show_covered(covered, depth)
-        if ended := [result.surface.value for result in report.results if not result.covered and not result.fault]:
-            console.print(f"\nThe engine ended its process on the {' and the '.join(ended)}, and the search with it.")
+        show_covered(report.results, bounds)
         if json is not None:
             write(json, _to_json(report, covered))
         if covered and all(one.skipped for one in covered):
-            usage(f"{engine} fits none of these scopes, nothing was tried; the table says why")
-        raise typer.Exit(report.exit_status)
+            usage(f"{engine} fits none of these scopes, nothing was tried")
+        raise typer.Exit(stopped or report.exit_status)
 
 
-def _report(name: str, plan: Plan, wanted: list[Surface] | None, watch: Any) -> Report:
+def _report(name: str, plan: Plan, bounds: Exhaustive, wanted: list[Surface] | None, watch: Any) -> Report:
     """The report on the surfaces that can be tried exhaustively."""
 
     def loaded() -> Engine:
@@ -103,7 +116,11 @@ def _report(name: str, plan: Plan, wanted: list[Surface] | None, watch: Any) -> 
         if not factories:
             has = ", ".join(one.value for one in engine.factories)
             raise NotAnAdapter(f"{engine.name} has neither a pool nor a stepper to try histories on; it has {has}")
-        return replace(engine, factories=factories)
+        some = replace(engine, factories=factories)
+        asked = [some.capabilities(surface) for surface in factories if wanted is None or surface in wanted]
+        if asked and (wrong := mistaken(asked, bounds.options)):
+            raise NotAnAdapter(f"{engine.name} cannot be tried so: {wrong}")
+        return some
 
     try:
         return check_supervised(loaded, plan, name=name, surfaces=wanted, progress=watch.told, on_loaded=watch.loaded)
@@ -114,27 +131,11 @@ def _report(name: str, plan: Plan, wanted: list[Surface] | None, watch: Any) -> 
         raise typer.Exit(3) from trouble
 
 
-def _show_covered(covered: list[Covered], depth: int) -> None:
-    table = Table("scope", "surface", "histories", "every history up to", "", box=None, pad_edge=False)
-    for one in covered:
-        if one.skipped:
-            table.add_row(one.scope, one.surface.value, "-", "-", f"[yellow]skipped:[/] {escape(one.skipped)}")
-        else:
-            table.add_row(one.scope, one.surface.value, f"{one.histories:,}", _depth(one), escape(_said(one, depth)))
-    console.print()
-    console.print(table)
-
-
-def _depth(one: Covered) -> str:
-    return f"{one.depth} operations" if one.longest is None else f"any length: none has more than {one.longest}"
-
-
-def _said(one: Covered, depth: int) -> str:
-    """What a line says besides: whether it went as deep as was asked for, and what got in the way."""
-    said = [] if one.complete else [f"not complete: --histories ends it before {depth} operations"]
-    said += [f"broken: {', '.join(one.broken)}"] if one.broken else []
-    said += [f"{one.cut:,} histories end early, at a rule that is broken or not claimed"] if one.cut else []
-    return "; ".join(said)
+def _options(texts: list[str] | None) -> Wanted:
+    pairs = [text.partition("=") for text in texts or ()]
+    if wrong := [name for name, sign, _ in pairs if not sign]:
+        usage(f"--option wants NAME=VALUE, not {wrong[0]!r}")
+    return tuple((name, value) for name, _, value in pairs)
 
 
 def _to_json(report: Report, covered: list[Covered]) -> bytes:
@@ -145,7 +146,7 @@ def _to_json(report: Report, covered: list[Covered]) -> bytes:
 
 def _scopes(names: list[str] | None) -> tuple[Scope, ...]:
     try:
-        return tuple(find(name) for name in names) if names else tuple(everyday())
+        return tuple(map(find, dict.fromkeys(names))) if names else tuple(everyday())
     except KeyError as error:
         usage(str(error.args[0]))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 
 from kvconformance.exhaust.alphabet import Alphabet, Operations, Situation, Watching
 from kvconformance.exhaust.covered import Covered
-from kvconformance.exhaust.worlds import empty, lacks
+from kvconformance.exhaust.worlds import Wanted, chosen, empty, lacks
 from kvconformance.history import History, Operation
 from kvconformance.search import HANG_SECONDS, TELL_SECONDS, Found, Outcome, Plan, Progress, judged_by
 from kvconformance.surfaces import Engine
@@ -37,6 +39,8 @@ class Exhaustive:
     scopes: tuple[Scope, ...]
     depth: int = DEPTH
     histories: int = HISTORIES
+    options: Wanted = ()
+    """Values of the engine's own options; those that are not named have their first ones."""
 
     def __call__(
         self,
@@ -47,9 +51,10 @@ class Exhaustive:
         *,
         progress: Progress | None = None,
         journal: Journal | None = None,
+        outcome: Outcome | None = None,
     ) -> Outcome:
         """Search all scopes on one surface; a rule that is found broken in one is known to be broken in the next."""
-        return exhaust(engine, surface, plan, judged, self, progress=progress, journal=journal)
+        return exhaust(engine, surface, plan, judged, self, progress=progress, journal=journal, outcome=outcome)
 
 
 def exhaust(
@@ -61,15 +66,51 @@ def exhaust(
     *,
     progress: Progress | None = None,
     journal: Journal | None = None,
+    outcome: Outcome | None = None,
 ) -> Outcome:
-    """Play the histories of the scopes until all are done, the time of the plan is up or, if it says so, one breaks."""
+    """Play the histories of the scopes until all are done, the time of the plan is up or, if it says so, one breaks.
+
+    `outcome` is filled as the search goes on, as by `kvconformance.search.search`.
+    """
     judged = frozenset(judged) & (plan.rules if plan.rules is not None else frozenset(judged))
-    hunt = _Hunt(engine, surface, plan, judged, bounds, progress, journal)
-    covered = tuple(hunt.scope(scope) for scope in bounds.scopes)
-    hunt.outcome.covered = covered
-    hunt.outcome.complete = all(one.complete or one.skipped for one in covered)
-    hunt.outcome.seconds = time.monotonic() - hunt.begun
-    return hunt.outcome
+    outcome = Outcome(surface) if outcome is None else outcome
+    hunt = _Hunt(engine, surface, plan, judged, bounds, progress, journal, outcome)
+    for scope in bounds.scopes:
+        hunt.scope(scope)
+    outcome.complete = all(one.complete or one.skipped for one in outcome.covered)
+    outcome.seconds = time.monotonic() - outcome.begun
+    return outcome
+
+
+@dataclass
+class _Run:
+    """How far the search of one scope has come: what goes into its line."""
+
+    scope: Scope
+    options: dict[str, Any]
+    before: int
+    """Histories of the scopes before it."""
+    known: int
+    """Rules found broken before it."""
+    depth: int = 0
+    whole: bool = False
+    longest: int | None = None
+    cut: Counter[str] = field(default_factory=Counter)
+
+    def covered(self, outcome: Outcome) -> Covered:
+        """The line as it is now."""
+        return Covered(
+            scope=self.scope.name,
+            surface=outcome.surface,
+            histories=outcome.examples - self.before,
+            depth=self.depth,
+            complete=self.whole,
+            longest=self.longest,
+            cut=self.cut.total(),
+            broken=tuple(one.rule.id for one in outcome.found[self.known :]),
+            cut_at=tuple(sorted(self.cut)),
+            options=self.options,
+        )
 
 
 @dataclass
@@ -83,38 +124,32 @@ class _Hunt:
     bounds: Exhaustive
     progress: Progress | None
     journal: Journal | None
-    begun: float = field(default_factory=time.monotonic)
+    outcome: Outcome
     told: float = 0.0
-    cut: int = 0
+    run: _Run = field(init=False)
 
     def __post_init__(self) -> None:
-        self.outcome = Outcome(self.surface)
         self.capabilities = self.engine.capabilities(self.surface)
+        self.options = chosen(self.capabilities, self.bounds.options)
+        self.past: tuple[Covered, ...] = ()
 
-    def scope(self, scope: Scope) -> Covered:
+    def scope(self, scope: Scope) -> None:
         """Level by level: first every history of one operation, then every one of two."""
         why = lacks(scope, self.capabilities, self.surface)
         if why:
-            return Covered(scope.name, self.surface, skipped=why)
-        before, found, self.cut = self.outcome.examples, len(self.outcome.found), 0
+            self.past = self.outcome.covered = (*self.past, Covered(scope.name, self.surface, skipped=why))
+            return
+        run = self.run = _Run(scope, self.options, self.outcome.examples, len(self.outcome.found))
         alphabet = Alphabet(scope, self.capabilities, self.surface)
-        start, until = empty(scope, self.capabilities), before + self.bounds.histories
+        start, until = empty(scope, self.capabilities, self.bounds.options), run.before + self.bounds.histories
         level: list[tuple[Operations, Situation]] = [((), Situation())]
-        depth, whole = 0, True
-        while level and whole and depth < self.bounds.depth:
+        whole = True
+        while level and whole and run.depth < self.bounds.depth:
             played = self.outcome.examples
             level, whole = self.longer(alphabet, start, level, until)
-            depth += whole and self.outcome.examples > played
-        return Covered(
-            scope=scope.name,
-            surface=self.surface,
-            histories=self.outcome.examples - before,
-            depth=depth,
-            complete=whole,
-            longest=None if level or not whole or self.cut else depth,
-            cut=self.cut,
-            broken=tuple(one.rule.id for one in self.outcome.found[found:]),
-        )
+            run.depth += whole and self.outcome.examples > played
+        run.whole, run.longest = whole, None if level or not whole or run.cut else run.depth
+        self.past = self.outcome.covered = (*self.past, run.covered(self.outcome))
 
     def longer(
         self, alphabet: Alphabet, start: History, level: list[tuple[Operations, Situation]], until: int
@@ -133,11 +168,12 @@ class _Hunt:
 
     def over(self, until: int) -> bool:
         """Whether to stop: enough histories, enough time, or enough found."""
-        late = time.monotonic() - self.begun > self.plan.seconds
+        late = time.monotonic() - self.outcome.begun > self.plan.seconds
         return late or self.outcome.examples >= until or (self.plan.first_only and bool(self.outcome.found))
 
     def attempt(self, history: History) -> Situation | None:
         """Play one history and keep what it breaks; the situation in which it can go on, None where it cannot."""
+        self.outcome.covered = (*self.past, self.run.covered(self.outcome))
         if self.journal:
             self.journal(history)
         waived = frozenset(found.rule for found in self.outcome.found)
@@ -151,10 +187,11 @@ class _Hunt:
         self.count(tally)
         violation = judged_by(trial.violation, self.judged - waived)
         if violation is not None:
-            seconds = time.monotonic() - self.begun
+            seconds = time.monotonic() - self.outcome.begun
             self.outcome.found.append(Found(replace(trial, violation=violation), self.outcome.examples, seconds))
         situation = trial.checker.situation if isinstance(trial.checker, Watching) else None
-        self.cut += situation is None
+        if situation is None:
+            self.run.cut[trial.violation.rule.id if trial.violation is not None else trial.known] += 1
         return situation
 
     def count(self, tally: Tally) -> None:

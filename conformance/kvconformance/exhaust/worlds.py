@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from kvconformance.history import Add, History
 from kvspec.explorer import Scope
 from kvspec.vocabulary import Capabilities, Request, Surface, World
 
+Wanted = tuple[tuple[str, str], ...]
+"""Options of an engine by name, each with its value as text."""
 
-def lacks(scope: Scope, capabilities: Capabilities, surface: Surface) -> str:
-    """Why an engine with these capabilities cannot be tried in the scope, or nothing."""
-    return ", ".join(_lacking(scope, capabilities, surface))
+
+def lacks(scope: Scope, capabilities: Capabilities, surface: Surface) -> tuple[str, ...]:
+    """Why an engine with these capabilities cannot be tried in the scope, or nothing: what is to be said of the engine.
+
+    A reason does not name what the scope has instead, so that one line can tell it for all scopes.
+    """
+    return tuple(_lacking(scope, capabilities, surface))
 
 
 def _lacking(scope: Scope, can: Capabilities, surface: Surface) -> Iterator[str]:
     world, blocks = scope.world, _num_blocks(scope, can)
     if world.block_size not in can.block_sizes:
-        yield f"takes blocks of {', '.join(map(str, can.block_sizes))} tokens, not of {world.block_size}"
+        yield f"takes blocks of {_either(can.block_sizes)} tokens only"
     if not can.num_blocks[0] <= blocks <= can.num_blocks[1]:
-        yield f"takes {can.num_blocks[0]} to {can.num_blocks[1]} blocks, not {blocks}"
+        yield f"takes {can.num_blocks[0]} to {can.num_blocks[1]} blocks only"
     low, high = can.token_budgets
     if surface is Surface.STEPPER and not low <= world.token_budget <= high:
-        yield f"takes budgets of {low} to {high} tokens, not {world.token_budget}"
+        yield f"takes budgets of {low} to {high} tokens only"
     for kind, able in (("fork", can.forks), ("reset", can.resets), ("fail", can.fails)):
         if scope.has(kind) and not able:
             yield f"cannot {kind}"
@@ -57,8 +64,35 @@ def _lacking_in_schedule(scope: Scope, can: Capabilities) -> Iterator[str]:
         yield f"cannot be told to run at most {world.max_running}"
 
 
-def empty(scope: Scope, can: Capabilities) -> History:
-    """The world of the scope in which nothing has happened; an engine's own options have their first values.
+def _either(sizes: Iterable[int]) -> str:
+    return " or ".join(map(str, sizes))
+
+
+def chosen(can: Capabilities, wanted: Wanted = ()) -> dict[str, Any]:
+    """The values of an engine's own options: those that are wanted and that it has, else the first of each."""
+    asked = dict(wanted)
+    return {
+        name: next((value for value in values if str(value) == asked.get(name)), values[0])
+        for name, values in can.options.items()
+    }
+
+
+def mistaken(surfaces: Iterable[Capabilities], wanted: Wanted) -> str:
+    """What is wrong with the options wanted of an engine that has these surfaces, or nothing."""
+    have: dict[str, list[str]] = {}
+    for can in surfaces:
+        for name, values in can.options.items():
+            have.setdefault(name, []).extend(str(value) for value in values if str(value) not in have.get(name, ()))
+    for name, value in wanted:
+        if name not in have:
+            return f"it has no option {name!r}; it has {', '.join(have) or 'none'}"
+        if value not in have[name]:
+            return f"its option {name} is not {value!r}; it is one of {', '.join(have[name])}"
+    return ""
+
+
+def empty(scope: Scope, can: Capabilities, wanted: Wanted = ()) -> History:
+    """The world of the scope in which nothing has happened; an option that is not wanted has its first value.
 
     Reserved blocks come on top of those of the scope, which all can be used, and as many as it takes to hold even the
     last token of each request: it is never computed, so that engines differ in whether the request fits without.
@@ -74,7 +108,7 @@ def empty(scope: Scope, can: Capabilities) -> History:
         policy=world.policy if world.policy in can.policies else can.policies[0],
         caching=world.caching if world.caching in can.caching else can.caching[0],
         preemption="swap" if swaps else can.preemptions[0],
-        options={name: values[0] for name, values in can.options.items()},
+        options=chosen(can, wanted),
     )
 
 

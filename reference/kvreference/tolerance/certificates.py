@@ -47,7 +47,8 @@ class Certificate:
 def certify(row: Row, declaration: Declaration, value_scales: Float | None = None) -> Certificate:
     """T2 where the kernel declares its tile and rounds P, with the `value_scales` that it multiplied in; else T1."""
     if declaration.kv_tile is None or declaration.p is None:
-        return t1(row, declaration)
+        scaled = None if value_scales is None else _units(row, value_scales)[: len(row.keys), None]
+        return t1(row, declaration, value_units=None if scaled is None else np.abs(row.values) * scaled)
     return t2(row, declaration, value_scales)
 
 
@@ -58,15 +59,16 @@ def t1(
     value_error: Float | None = None,
     *,
     box: bool = False,
-    value_scales: Float | None = None,
+    value_units: Float | None = None,
 ) -> Certificate:
     """The certificate for any kernel that fits `declaration`, around exact attention.
 
     `key_error` and `value_error`, shaped as keys and values, bound how far the kernel's keys and values are from
-    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. `value_scales` `[n]`
-    are for a kernel that multiplies each P by the scale of its value before it rounds. Raises `ShapeError`.
+    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. `value_units`, shaped
+    as values, bounds what the kernel multiplies an absolute error of P by, where that is not the value: the code of a
+    value whose scale P was multiplied by before it was rounded. Raises `ShapeError`.
     """
-    _check_errors(row, key_error, value_error)
+    _check_errors(row, key_error=key_error, value_error=value_error, value_units=value_units)
     if len(row.keys) == 0:
         return _nothing(row)
     errors = exponents(row, declaration, key_error)
@@ -77,16 +79,17 @@ def t1(
     output, least = p @ values, p @ np.exp(-d)
     moved = _average_bound(p, d, values, output, box)
     most = np.minimum(p * np.exp(d) / least, 1.0)
-    units = np.maximum(1 / _positive(row, value_scales), 1.0)
-    size, reach = sums_of_size(np.stack([most, units]), values)
+    size, reach = sums_of_size(np.stack([most, np.ones_like(most)]), values)
     if value_error is not None:
-        uncertain, beyond = np.stack([most, units]) @ _with_sink(row, value_error)
+        uncertain, beyond = np.stack([most, np.ones_like(most)]) @ _with_sink(row, value_error)
         moved, size, reach = moved + uncertain, size + uncertain, reach + beyond
+    if value_units is not None:
+        reach = value_units.sum(axis=0)
     noise = _noise(row, declaration, errors)
     unit, step = (0.0, 0.0) if declaration.p is None else _unit_and_step(declaration.p)
     rounded = (unit * size * (1 + noise) + noise * (size + np.abs(output) + moved)) / (1 - noise)
     lost = (step / 2 + (errors.rescales + 4) * TINY) * np.exp(errors.later.max() + errors.top_error.max())
-    flushed = lost / (mass * least) * (reach + len(p) * np.abs(output))
+    flushed = lost / (mass * least) * (reach + len(p) * np.abs(output)) * (1 + noise) / (1 - noise)
     partial = _partial(declaration, errors, size * (1 + unit) * (1 + noise) / (1 - noise))
     return Certificate(output, (moved + rounded + flushed + partial) * SLACK)
 
@@ -102,7 +105,7 @@ def t2(row: Row, declaration: Declaration, value_scales: Float | None = None) ->
     if len(row.keys) == 0:
         return _nothing(row)
     errors, scales = exponents(row, declaration), _positive(row, value_scales)
-    values = _with_sink(row, row.values)
+    values, units = _with_sink(row, row.values), _units(row, value_scales)
     weights, factor = np.exp(errors.z - errors.top), np.exp(errors.top - errors.z.max())
     d = errors.logit + errors.top_error + errors.local + (0.0 if value_scales is None else declaration.accumulation)
     stored = round_to(weights * scales, format_named(declaration.p)) / scales
@@ -111,7 +114,7 @@ def t2(row: Row, declaration: Declaration, value_scales: Float | None = None) ->
     p, a, doubt = weights * factor / mass, stored * factor / mass, either_way * factor / mass
     later = errors.later + errors.drift
     output, grown, least = a @ values, np.exp(later), p @ np.exp(-(d + later))
-    doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, 1 / scales]), values)
+    doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, units]), values)
     moved = _scaled_bound(later, a, p, values, output) + np.abs(output) * ((p * grown) @ np.expm1(d))
     moved = (moved + doubted) / least
     noise = _noise(row, declaration, errors, products=1 if value_scales is None else 2)
@@ -128,6 +131,11 @@ def _positive(row: Row, value_scales: Float | None) -> Float:
     scales = np.ones(len(row.keys)) if value_scales is None else as_float("value_scales", value_scales)
     check_shape("value_scales", scales, (len(row.keys),))
     return np.append(np.where(scales == 0, 1.0, scales), np.ones(int(row.sink is not None)))
+
+
+def _units(row: Row, value_scales: Float | None) -> Float:
+    """What an absolute error of P is multiplied by, for each key and as a multiple of its value."""
+    return np.maximum(1 / _positive(row, value_scales), 1.0)
 
 
 def _average_bound(p: Float, d: Float, values: Float, output: Float, box: bool) -> Float:
@@ -180,7 +188,7 @@ def _nothing(row: Row) -> Certificate:
     return Certificate(zero, zero.copy())
 
 
-def _check_errors(row: Row, key_error: Float | None, value_error: Float | None) -> None:
-    for name, error, like in (("key_error", key_error, row.keys), ("value_error", value_error, row.values)):
-        if error is not None:
-            check_shape(name, as_float(name, error), like.shape)
+def _check_errors(row: Row, **given: Float | None) -> None:
+    for name, array in given.items():
+        if array is not None:
+            check_shape(name, as_float(name, array), (row.keys if name == "key_error" else row.values).shape)

@@ -1,0 +1,78 @@
+"""How long an engine may take: a hang is one that hangs twice, and what a busy machine takes does not count."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kvconformance import trial
+from kvconformance.claims import claimed
+from kvconformance.search import Outcome, Plan, search
+from kvconformance.surfaces import Engine
+from kvconformance.trial import MOST, Hang, time_limit
+from kvreference.scheduler import ReferenceStepper
+from kvspec.plans import StepPlan
+from kvspec.rules import PROGRESS_OR_REJECT
+from kvspec.vocabulary import Surface, World
+
+LONG = 5.0
+
+
+def busy(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def test_who_does_not_answer_in_time_hangs() -> None:
+    begun = time.monotonic()
+    with pytest.raises(Hang), time_limit(0.05):
+        busy(LONG)
+    assert time.monotonic() - begun < LONG
+
+
+def test_time_without_a_processor_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = time.monotonic()
+    monkeypatch.setattr(trial, "_waited", lambda: 0.9 * (time.monotonic() - begun))
+    with time_limit(0.2):
+        busy(0.3)
+
+
+def test_a_starved_engine_does_not_get_time_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = time.monotonic()
+    monkeypatch.setattr(trial, "_waited", time.monotonic)
+    with pytest.raises(Hang), time_limit(0.05):
+        busy(LONG)
+    assert MOST * 0.05 <= time.monotonic() - begun < LONG
+
+
+def judged(plans: Callable[[], None]) -> Outcome:
+    """What the search finds of an engine that does so before it plans."""
+
+    class Slow(ReferenceStepper):
+        def __init__(self, world: World) -> None:
+            super().__init__(world)
+            self.delay = plans
+
+        def plan(self) -> StepPlan:
+            self.delay()
+            return super().plan()
+
+    engine = Engine("slow", "0", {Surface.STEPPER: Slow})
+    return search(engine, Surface.STEPPER, Plan(20, 1, 60.0, 1.0, patience=0.3), claimed(engine, Surface.STEPPER))
+
+
+def test_an_engine_that_was_slow_once_is_not_accused() -> None:
+    calls = itertools.count()
+    outcome = judged(lambda: busy(LONG) if next(calls) == 3 else None)
+    assert (outcome.found, outcome.examples) == ([], 20)
+
+
+def test_an_engine_that_hangs_again_is_accused() -> None:
+    calls = itertools.count()
+    outcome = judged(lambda: busy(LONG) if next(calls) >= 3 else None)
+    assert [found.rule for found in outcome.found] == [PROGRESS_OR_REJECT]
+    assert outcome.found[0].trial.hung

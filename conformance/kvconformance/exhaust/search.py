@@ -177,10 +177,10 @@ class _Hunt:
         if self.journal:
             self.journal(history)
         waived = frozenset(found.rule for found in self.outcome.found)
-        tally = Tally(waived)
         patience = min(self.plan.patience, HANG_SECONDS) if self.outcome.hung else self.plan.patience
-        factory = self.engine.factories[self.surface]
-        trial = play(factory, self.capabilities, self.surface, history, tally, patience, Watching)
+        tally, trial = self.play(history, waived, patience)
+        if trial.hung and not self.outcome.hung:  # a slow machine is no hang, and a hang hangs twice
+            tally, trial = self.play(history, waived, patience)
         if trial.violation is None and not trial.waived and not applied(trial):
             return None
         self.outcome.hung |= trial.hung
@@ -193,6 +193,11 @@ class _Hunt:
         if situation is None:
             self.run.cut[trial.violation.rule.id if trial.violation is not None else trial.known] += 1
         return situation
+
+    def play(self, history: History, waived: frozenset[Rule], patience: float) -> tuple[Tally, Trial]:
+        """One trial, and what it put to the test."""
+        tally, factory = Tally(waived), self.engine.factories[self.surface]
+        return tally, play(factory, self.capabilities, self.surface, history, tally, patience, Watching)
 
     def count(self, tally: Tally) -> None:
         """One more history."""

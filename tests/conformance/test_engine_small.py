@@ -52,7 +52,7 @@ SURE = {
     "kvstream": {"alloc/coverage-and-limit", "prefix/one-token-left", "sched/one-queue", "sched/progress-or-reject"},
     "bllm": {"sched/chunk-independence"},
 }
-"""What 250 examples find."""
+"""What 500 examples find."""
 
 ENGINES = [pytest.param(name, marks=pytest.mark.engine(name), id=name) for name in MODULES]
 SCRIPTS = [
@@ -65,7 +65,7 @@ SCRIPTS = [
 @cache
 def checked(name: str) -> Report:
     pytest.importorskip(MODULES[name])
-    return check_supervised(lambda: load(name), Plan(examples=250, seconds=300.0, shrink_seconds=0.3), name=name)
+    return check_supervised(lambda: load(name), Plan(examples=500, seconds=300.0, shrink_seconds=0.3), name=name)
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from kvspec.explorer import ALL as EXPLORED
 from kvspec.explorer import SCOPES, Scope
+from kvspec.explorer.naming import look_up
 from kvspec.vocabulary import NO_PARTS, KeyParts, Media, Request, RequestId, TokenId, World
 
 
@@ -178,10 +178,6 @@ def everyday() -> Iterator[Scope]:
 
 def find(name: str) -> Scope:
     """The scope of this name. Raises `KeyError` with a near name and those that there are."""
-    if name in ALL:
-        return ALL[name]
-    if name in EXPLORED:
+    if name in EXPLORED and name not in ALL:
         raise KeyError(f"{name!r} is explored only (kvspec explore --scope {name}): no engine is tried in it")
-    near = difflib.get_close_matches(name, ALL, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    raise KeyError(f"no scope is called {name!r}{hint} There are: {', '.join(ALL)}")
+    return look_up(name, ALL)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
+from kvspec.explorer.naming import look_up
 from kvspec.explorer.run import LIMIT, Result, explore_one
 from kvspec.explorer.scope import Scope
 from kvspec.explorer.scopes import SCOPES
@@ -20,11 +20,7 @@ ALL: dict[str, AnyScope] = {**SCOPES, **SMALL}
 
 def find(name: str) -> AnyScope:
     """The scope of this name. Raises `KeyError` with the names that there are."""
-    if name in ALL:
-        return ALL[name]
-    near = difflib.get_close_matches(name, ALL, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    raise KeyError(f"no scope is called {name!r}{hint} There are: {', '.join(ALL)}")
+    return look_up(name, ALL)
 
 
 def everyday() -> Iterator[AnyScope]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.explorer import spoiling
+from kvspec.explorer.blind import Blind
 from kvspec.explorer.checks import Broken, Wrong
 from kvspec.explorer.moves import Transition
 from kvspec.explorer.run import Result, explore_one
@@ -48,21 +49,9 @@ class Fault:
         return explore_one(replace(scope, victim=self.scheduler or scope.victim), limit, transition=self.transition)
 
 
-class _Blind(Tally):
-    """A tally without the checks of some rules."""
-
-    def __init__(self, *blind: Rule) -> None:
-        super().__init__()
-        self.blind = blind
-
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
-        if rule not in self.blind:
-            super().broken(rule, seen, expected, **facts)
-
-
 def _without(*blind: Rule) -> Transition:
     """The transition without the guards of some rules; where it then falls over, that is noticed."""
-    tally = _Blind(*blind)
+    tally = Blind(*blind)
 
     def transition(state: State, event: ev.Event) -> None:
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
+from kvspec.explorer.naming import look_up
 from kvspec.explorer.scope import Scope
 from kvspec.vocabulary import NO_PARTS, Capabilities, KeyParts, Request, RequestId, TokenId, World
 
@@ -184,11 +184,7 @@ SCOPES: dict[str, Scope] = {scope.name: scope for scope in _ALL}
 
 def find(name: str) -> Scope:
     """The scope of this name. Raises `KeyError` with the names that there are."""
-    if name in SCOPES:
-        return SCOPES[name]
-    near = difflib.get_close_matches(name, SCOPES, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    raise KeyError(f"no scope is called {name!r}{hint} There are: {', '.join(SCOPES)}")
+    return look_up(name, SCOPES)
 
 
 def everyday() -> Iterable[Scope]:

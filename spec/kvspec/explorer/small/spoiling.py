@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from kvspec.explorer.blind import Blind
 from kvspec.explorer.run import Result
 from kvspec.explorer.small.run import Transition, explore_small
 from kvspec.explorer.small.scopes import Small
@@ -34,19 +35,6 @@ class SmallFault:
     def tried(self, small: Small, limit: int = LIMIT) -> Result:
         """What exploring a world says of the fault."""
         return explore_small(small, limit, transition=self.transition)
-
-
-class Blind(Tally):
-    """A tally without the checks of some rules."""
-
-    def __init__(self, *blind: Rule) -> None:
-        super().__init__()
-        self.blind = blind
-
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
-        """Raise, but for what is not seen."""
-        if rule not in self.blind:
-            super().broken(rule, seen, expected, **facts)
 
 
 def advance(state: Any, event: Any, tally: Tally = _TALLY) -> None:

@@ -1,7 +1,7 @@
 """The Triton interpreter made faithful: kernels run on the CPU with the documented behaviour of the hardware.
 
 `faithful()` corrects the interpreter that comes with Triton for as long as a block lasts, `memory_checked()` looks for
-faulty accesses too, and `counted()` counts bytes. The rooms: `floats`, `casts`, `arithmetic`, `integers`,
+faulty accesses too, and `counted()` counts bytes. The rooms: `floats`, `casts`, `elementary`, `arithmetic`, `integers`,
 `reductions`, `dots`, `atomics` and `ptx` hold the behaviour of the hardware; `rewriting`, `language`, `library`,
 `hints`, `speed` and `grid` run a launch; `buffers`, `accesses`, `empties`, `shadows`, `memory` and `traffic` watch it.
 `fixtures` is a pytest plugin. The traps of the stock interpreter are told in `optimized/TRAPS.md`.

@@ -11,6 +11,7 @@ import triton.runtime.interpreter as stock
 from numpy.typing import NDArray
 from triton._C.libtriton import ir
 
+from kvoptimized.interpreter import elementary
 from kvoptimized.interpreter.casts import pack, values
 from kvoptimized.interpreter.faults import NotOnHardware
 from kvoptimized.interpreter.patching import Patches
@@ -70,6 +71,12 @@ _DIVISIONS: dict[str, Callable[..., Numbers]] = {
     "create_precise_divf": np.divide,
     "create_frem": np.fmod,
 }
+_ELEMENTARY: dict[str, Callable[[Numbers], Numbers]] = {
+    "create_exp": elementary.exp,
+    "create_exp2": elementary.exp2,
+    "create_log": elementary.log,
+    "create_log2": elementary.log2,
+}
 _COMPARISONS: dict[str, Callable[..., Numbers]] = {
     "LT": np.less,
     "GT": np.greater,
@@ -83,6 +90,8 @@ _COMPARISONS: dict[str, Callable[..., Numbers]] = {
 def install(patches: Patches) -> None:
     """Replace the interpreter's floating-point operators and all comparisons."""
     builder = stock.InterpreterBuilder
+    for name, function in _ELEMENTARY.items():
+        patches.set_attr(builder, name, _function(function))
     for name, operation in (_BINARY | _DIVISIONS).items():
         if hasattr(builder, name):
             patches.set_attr(builder, name, _operator(operation, eight_bits=name in _DIVISIONS))
@@ -114,6 +123,13 @@ def _operator(operation: Callable[..., Numbers], eight_bits: bool) -> Callable[.
     def method(self: Any, a: Any, b: Any) -> Any:
         result = operation(numbers(a, eight_bits), numbers(b, eight_bits))
         return stock.TensorHandle(pack(result, a.dtype.scalar), a.dtype.scalar)
+
+    return method
+
+
+def _function(function: Callable[[Numbers], Numbers]) -> Callable[..., Any]:
+    def method(self: Any, x: Any) -> Any:
+        return stock.TensorHandle(pack(function(numbers(x)), x.dtype.scalar), x.dtype.scalar)
 
     return method
 

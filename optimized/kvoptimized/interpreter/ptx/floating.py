@@ -1,4 +1,4 @@
-"""Floating-point arithmetic; `.approx` forms are computed exactly and then rounded, better than the hardware does."""
+"""Floating-point arithmetic; `.approx` forms are computed in fp64 and then rounded, better than the hardware does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kvoptimized.interpreter import arithmetic
+from kvoptimized.interpreter import arithmetic, elementary
 from kvoptimized.interpreter.floats import BF16, E4M3FN, E5M2, FP16, narrow, widen
 from kvoptimized.interpreter.ptx.definitions import Form, Undefined, Word, defines, joined, lanes, word
 
@@ -138,19 +138,19 @@ def reciprocal_root(form: Form, a: Word) -> Word:
 @defines("ex2", "approx ftz", floating=True)
 def power_of_two(form: Form, a: Word) -> Word:
     """2**a."""
-    return _lane_wise(form, lambda x: np.exp2(x.astype(np.float64)), a)
+    return _lane_wise(form, elementary.exp2, a)
 
 
 @defines("lg2", "approx ftz", floating=True)
 def binary_logarithm(form: Form, a: Word) -> Word:
     """log2(a)."""
-    return _lane_wise(form, lambda x: np.log2(x.astype(np.float64)), a)
+    return _lane_wise(form, elementary.log2, a)
 
 
 @defines("tanh", "approx", floating=True)
 def tangent(form: Form, a: Word) -> Word:
     """Hyperbolic tangent."""
-    return _lane_wise(form, lambda x: np.tanh(x.astype(np.float64)), a)
+    return _lane_wise(form, elementary.tanh, a)
 
 
 @defines("setp", "ftz num nan equ neu ltu leu gtu geu " + " ".join(_COMPARISONS), floating=True)

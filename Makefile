@@ -23,7 +23,7 @@ APART := sglang lmcache
 NEEDED += $(patsubst %,.venv-%/.engine,$(filter $(ENGINE),$(APART)))
 CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),.venv-$(ENGINE),$(VENV))
 
-.PHONY: engines check test venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
+.PHONY: engines check test portable venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ test: venv
 
 ## make venv        only set everything up
 venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers $(VENV)/.small $(VENV)/.triton-3.6
+
+## make portable    the same bits under other BLAS kernels, SIMD levels, threads, hash seeds and locales, and the numeric tests there
+portable: venv
+	$(BIN)/python -m tests.portable $(ARGS)
 
 ## make lint        ruff, mypy strict, import-linter
 lint: venv

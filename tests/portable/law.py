@@ -65,6 +65,10 @@ def _kvspec(status: int, *arguments: str) -> None:
 
 def _timeless(path: Path) -> bytes:
     """A report without what it took."""
-    report: dict[str, Any] = msgspec.json.decode(path.read_bytes())
-    del report["seconds"]
-    return msgspec.json.encode(report, order="sorted")
+    return msgspec.json.encode(_without(msgspec.json.decode(path.read_bytes()), "seconds"), order="sorted")
+
+
+def _without(report: Any, field: str) -> Any:
+    if isinstance(report, dict):
+        return {name: _without(value, field) for name, value in report.items() if name != field}
+    return [_without(value, field) for value in report] if isinstance(report, list) else report

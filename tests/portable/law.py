@@ -18,7 +18,7 @@ from tests.portable.vectors import Bits
 
 SCOPES = ("exact-hit", "groups-state", "tree-locks")
 IMPOSTERS = ("prefix:PublishesAtSchedule", "hits:SuffixWrittenOverThePrefix", "trees:ParentsAreNotReconsidered")
-EXAMPLES = "150"
+EXAMPLES = "60"
 
 
 def keys() -> Bits:

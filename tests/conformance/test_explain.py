@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,30 @@ class Together:
         "test_three": {rules.LRU_ORDER, rules.PADDING_WRITES_NOTHING},
         "Together::test_four": {rules.ONE_SCALE},
     }
+
+
+@pytest.mark.parametrize("thing", [rules.ISOLATION, IMPOSTERS[0]], ids=["rule", "imposter"])
+def test_a_test_is_marked_with_the_rules_that_it_names(thing: object, request: pytest.FixtureRequest) -> None:
+    named = {rules.STEP_BUDGET, rules.ISOLATION, getattr(thing, "broken_rule", thing)}
+    assert {mark.kwargs["id"] for mark in request.node.iter_markers("rule")} == {rule.id for rule in named}
+    assert {rule.id for rule in named} <= request.node.extra_keyword_matches
+
+
+@pytest.mark.parametrize("choice", [("-k", "bounded-decode-gap"), ("-m", "rule(id='sched/bounded-decode-gap')")])
+def test_pytest_chooses_by_rule(choice: tuple[str, str]) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "0",
+        "--collect-only",
+        "-q",
+        "-q",
+        *choice,
+        "tests/spec/test_guards.py",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    wanted = {name for name in TESTS[rules.BOUNDED_DECODE_GAP] if name.startswith("tests/spec/test_guards.py")}
+    assert wanted and done.returncode == 0
+    assert sum(int(line.rpartition(": ")[2]) for line in done.stdout.splitlines() if ".py: " in line) >= len(wanted)

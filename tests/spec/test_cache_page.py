@@ -132,6 +132,11 @@ def test_the_rules_that_the_reading_finds_are_those_that_an_event_raises() -> No
     assert RULES["prefix/mirror-equals-index"] in raised(transition.observe, set())
 
 
+def test_the_rules_after_which_a_history_goes_on_are_told() -> None:
+    told = PAGE.partition("\n**What ends a history.**")[2].partition("\n\n")[0]
+    assert set(re.findall("`([^`]+)`", told)) == {rule.id for rule in RULES.values() if not rule.corrupts}
+
+
 def test_rule_ids_in_the_page_exist() -> None:
     assert set(re.findall(r"`((?:alloc|evict|kernel|num|obs|prefix|quant|sched|sec)/[^`]*)`", PAGE)) == set(RULES)
 

@@ -1,4 +1,4 @@
-"""The command `kvspec`: check an engine, list and explain rules, try the suite on its imposters."""
+"""The command `kvspec`: check an engine, list rules, try the suite on its imposters; other modules add the rest."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.table import Table
 from kvconformance import imposters as suite
 from kvconformance.adapters import BUILT_IN, load
 from kvconformance.exhaust import command as exhaust
+from kvconformance.explain.command import explain
 from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
@@ -150,20 +151,6 @@ def rules(
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(help="A rule id, such as prefix/one-token-left.")]) -> None:
-    """Say what a rule means, where it comes from and what falls with it."""
-    found = _rule(rule)
-    console.print(f"[bold]{found.id}[/]  ({'profile ' + found.profile if found.profile else 'must'})")
-    console.print(f"  {escape(found.sentence)}\n", soft_wrap=True)
-    console.print(f"  surfaces       {', '.join(s.value for s in found.surfaces)}")
-    console.print(f"  falls with it  {', '.join(r.id for r in found.falls_with_it) or '-'}")
-    above = [r.id for r in RULES.values() if found in r.falls_with_it]
-    console.print(f"  falls with     {', '.join(above) or '-'}", soft_wrap=True)
-    console.print(f"  sources        {', '.join(found.sources)}", soft_wrap=True)
-    console.print(f"  checked        {found.checked or 'not by this version'}")
-
-
-@app.command()
 def imposters(
     name: Annotated[str | None, typer.Option(help="Only imposters whose name or bug id contains this.")] = None,
     seed: Annotated[int, typer.Option(help="Where the searches begin.")] = 0,
@@ -192,6 +179,7 @@ def imposters(
     raise typer.Exit(0 if all(kill.killed for kill in kills) else 1)
 
 
+app.command()(explain)
 app.command()(explore)
 app.command()(prove)
 

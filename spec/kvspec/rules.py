@@ -2,8 +2,9 @@
 
 Ids never change and are never reused. `must` rules bind every engine that claims the surface; `profile` rules bind
 only engines that declare the profile. `implies` names the rules whose breaking follows from breaking this one, so
-that a report shows one root finding. `sources` are public bugs or the paragraph of the state machine behind the rule.
-`checked` says which part of kvspec enforces the rule today; a rule with `checked=None` is never reported as held.
+that a report shows one root finding. `sources` are public bugs, and what `spec/` says
+of it: an invariant or a property of liveness that `spec/cache.md` defines, or a page. `checked` says which part of
+kvspec enforces the rule today; a rule with `checked=None` is never reported as held.
 """
 
 from __future__ import annotations

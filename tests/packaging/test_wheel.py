@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -13,8 +14,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+ALONE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+"""What the installed package sees: nothing of this checkout."""
+
+
 def run(*command: object, cwd: Path) -> str:
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, timeout=500, check=False)
+    parts = [str(part) for part in command]
+    done = subprocess.run(parts, cwd=cwd, env=ALONE, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 
@@ -32,7 +38,7 @@ def test_the_wheel_holds_the_four_packages_typed_and_nothing_else(wheel: Path) -
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"kvspec", "kvreference", "kvoptimized", "kvconformance"}
     assert {f"{package}/py.typed" for package in tops} <= set(names)
-    assert "kvspec/vectors/key_chain.json" in names
+    assert {"kvspec/vectors/key_chain.json", "kvspec/cache.md", "kvconformance/engines.json"} <= set(names)
 
 
 def test_an_empty_environment_checks_the_reference(wheel: Path, tmp_path: Path) -> None:
@@ -46,8 +52,16 @@ def test_an_empty_environment_checks_the_reference(wheel: Path, tmp_path: Path) 
     out = run(kvspec, "check", "reference", "--examples", 60, "--json", report, cwd=tmp_path)
     assert "0 broken" in out
     assert json.loads(report.read_text())["engine"] == "reference"
+    told = json.loads(run(kvspec, "explain", "sched/step-budget", "--json", cwd=tmp_path))
+    assert told["tests"] is None and all(told[key] for key in ("text", "guards", "imposters", "bugs", "engines"))
     refused = subprocess.run(
-        [kvspec, "check", "transformers"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+        [kvspec, "check", "transformers"],
+        cwd=tmp_path,
+        env=ALONE,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
     assert refused.returncode == 2
     assert "make check ENGINE=transformers" in refused.stderr

@@ -1,6 +1,6 @@
 """Each guard of the transition: the event that it allows, and the nearest one that it does not.
 
-Written from design text S1 to S15: the comments name the paragraph, the worlds are as small as the rule allows.
+Written from S1 to S15 of `spec/cache.md`: the comments name the paragraph, the worlds are as small as the rule allows.
 """
 
 from __future__ import annotations

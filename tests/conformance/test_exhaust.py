@@ -364,7 +364,7 @@ def test_an_engine_that_ends_its_process_is_told_with_the_history() -> None:
         (("reference", "--option", "chunk"), "--option wants NAME=VALUE, not 'chunk'"),
         (("reference", "--option", "chunk=1"), "it has no option 'chunk'; it has none"),
         (("tests.conformance.hostile:Optional", "--option", "chunk=1"), "option chunk is not '1'; it is one of 0, 4"),
-        (("gguf",), "has neither a pool nor a stepper"),
+        (("kvconformance.engines.reference_quantizer:ReferenceQuantizer",), "has neither a pool nor a stepper"),
         (("reference", "--surface", "tree"), "on the surfaces pool and stepper, not on 'tree'"),
         (("reference", "--rule", "nonsense"), "nonsense"),
         (("nobody",), "no engine is called 'nobody'"),

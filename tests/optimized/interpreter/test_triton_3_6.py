@@ -14,7 +14,7 @@ import triton
 from tests.optimized.interpreter.everything import results
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / ".venv" / "triton-3.6"
+FOLDER = Path(sys.prefix) / "triton-3.6"
 THESE = ["tests/optimized/interpreter", "tests/optimized/test_launch.py"]
 NOT_THESE = ["test_triton_3_6.py", "test_fixtures.py", "test_ptx.py"]
 

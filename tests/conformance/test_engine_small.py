@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import runpy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +13,6 @@ import kvconformance
 from kvconformance.adapters import load
 from kvconformance.check import check_here
 from kvconformance.history import Abort, Add, Fork, Free, FreeAgain, Grow, History, Step
-from kvconformance.isolate import single_threaded
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
@@ -23,6 +20,7 @@ from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
+from tests.conformance.scripts import require_finding
 
 FINDINGS = Path(kvconformance.__file__).parent / "findings"
 MODULES = {"smol-vllm": "smol_vllm", "kvstream": "kvstream", "bllm": "bllm"}
@@ -75,22 +73,10 @@ def test_a_short_check_finds_what_is_known_and_nothing_else(name: str) -> None:
     assert SURE[name] <= {finding.rule_id for finding in report.findings} <= KNOWN[name]
 
 
-def run(script: Path) -> None:
-    """In a fork, which has what takes seconds to import."""
-    single_threaded()
-    runpy.run_path(str(script), run_name="__main__")
-
-
 @pytest.mark.parametrize(("name", "script"), SCRIPTS)
-def test_a_finding_shows_without_kvspec(name: str, script: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_finding_shows_without_kvspec(name: str, script: Path) -> None:
     pytest.importorskip(MODULES[name])
-    child = multiprocessing.get_context("fork").Process(target=run, args=(script,))
-    child.start()
-    child.join(300)
-    said = capfd.readouterr()
-    assert child.exitcode == 1, said.err
-    assert said.out
-    assert "Traceback" not in said.err
+    require_finding(sorted(FINDINGS.glob(f"{MODULES[name]}_*.py")), script)
 
 
 def played(name: str, surface: Surface, *operations: Any, **world: Any) -> tuple[Trial, Tally]:

@@ -37,11 +37,14 @@ def test_no_rule_is_broken_all_are_reached_and_both_kernels_are_asked(monkeypatc
     counting("prefill")
     counting("decode")
     held = set()
-    for seed in range(3):
+    claims = set(claimed(load("kvoptimized"), Surface.ATTENTION))
+    for seed in range(5):
         report = check_here(load("kvoptimized"), replace(PATIENT, seed=seed), surfaces=[Surface.ATTENTION])
         assert not report.fault and not report.with_verdict(Verdict.BROKEN)
         held |= {line.rule for line in report.with_verdict(Verdict.HELD)}
-    assert held == set(claimed(load("kvoptimized"), Surface.ATTENTION))
+        if held == claims and min(asked.values()) > 10:
+            break
+    assert held == claims
     assert min(asked.values()) > 10
 
 

@@ -97,6 +97,7 @@ def _launch(cache: PagedKVCache, slots: torch.Tensor, keys: torch.Tensor, values
     heads = min(_power_of_two(cache.kv_heads), max(1, TILE // lanes))
     tokens = max(1, TILE // (heads * lanes))
     grid = (-(-len(slots) // tokens), -(-cache.kv_heads // heads))
+    lowest, highest = FORMATS[cache.format].ends
     write_rows[grid](
         keys,
         values,
@@ -111,6 +112,9 @@ def _launch(cache: PagedKVCache, slots: torch.Tensor, keys: torch.Tensor, values
         *cache.strides,
         *cache.scale_strides,
         FORMAT=cache.format,
+        DIVISOR=FORMATS[cache.format].divisor,
+        LOWEST=lowest,
+        HIGHEST=highest,
         STATIC=cache.static,
         KV_HEADS=cache.kv_heads,
         WIDTH=cache.width,

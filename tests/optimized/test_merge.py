@@ -91,4 +91,4 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_the_operator_keeps_the_contract_of_torch_library() -> None:
     a, b = states(1, [0.0, 3.0], 3, 64, "bf16"), states(2, [1.0, -2.0], 3, 64, "bf16")
     for dtype in (None, torch.float32):
-        torch.library.opcheck(torch.ops.kvspec.merge.default, (*a, *b, dtype))
+        torch.library.opcheck(torch.ops.kvspec.merge.default, (*a, *b), {"dtype": dtype})

@@ -13,11 +13,7 @@ from types import MappingProxyType
 import torch
 
 from kvoptimized.refusals import (
-    BlockRangeError,
-    DtypeError,
     FormatError,
-    ScaleError,
-    ShapeError,
     StrideError,
     require_dense,
     require_device,
@@ -27,6 +23,7 @@ from kvoptimized.refusals import (
     require_shape,
 )
 from kvspec.numbers.schemes import E4M3, INT4_FP32, INT8, Granularity, IntegerCodes, Scheme
+from kvspec.refusals import BlockRangeError, DtypeError, ScaleError, ShapeError
 
 PADDING = -1
 """The slot of a padding row: it writes nothing."""

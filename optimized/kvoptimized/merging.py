@@ -6,7 +6,8 @@ import torch
 
 from kvoptimized.kernels.merge import merge_states
 from kvoptimized.operators import has_data, operator
-from kvoptimized.refusals import ShapeError, StrideError, require_device, require_dtype, require_shape
+from kvoptimized.refusals import StrideError, require_device, require_dtype, require_shape
+from kvspec.refusals import ShapeError
 
 ELEMENTS = 4096
 """Elements of a program's tile, whatever the batch."""

@@ -17,7 +17,7 @@ import triton.language as tl
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.kernels.prefill import attend_chunks
 from kvoptimized.operators import has_data, operator
-from kvoptimized.refusals import DtypeError, LengthError, require_shape, require_tables
+from kvoptimized.refusals import LengthError, require_shape, require_tables
 from kvoptimized.requirements import (
     PREFILL_GROUP,
     WIDEST,
@@ -29,6 +29,7 @@ from kvoptimized.requirements import (
     require_query,
     require_words,
 )
+from kvspec.refusals import DtypeError
 
 _NAMES: Mapping[torch.dtype, str] = MappingProxyType(
     {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}

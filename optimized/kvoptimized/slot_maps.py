@@ -8,7 +8,6 @@ from kvoptimized.cache import PADDING
 from kvoptimized.kernels.slots import map_slots
 from kvoptimized.operators import has_data, operator
 from kvoptimized.refusals import (
-    ShapeError,
     require_device,
     require_dtype,
     require_rows,
@@ -16,6 +15,7 @@ from kvoptimized.refusals import (
     require_starts,
     require_tables,
 )
+from kvspec.refusals import ShapeError
 
 ROWS = 256
 """Rows of one program."""

@@ -10,20 +10,12 @@ import pytest
 import torch
 
 from kvoptimized.cache import FORMATS, HEAD_MAJOR, LAYOUTS, TOKEN_MAJOR, PagedKVCache
-from kvoptimized.refusals import (
-    BlockRangeError,
-    DeviceError,
-    DtypeError,
-    FormatError,
-    Refused,
-    ScaleError,
-    ShapeError,
-    StrideError,
-)
+from kvoptimized.refusals import DeviceError, FormatError, StrideError
 from kvreference.geometry import CacheGeometry
 from kvspec.numbers.floats import rational
 from kvspec.numbers.quantize import Scale, dequantize
 from kvspec.numbers.schemes import SCHEMES, Granularity
+from kvspec.refusals import BlockRangeError, DtypeError, Refused, ScaleError, ShapeError
 from tests.optimized.caches import QUANTIZED, Shape
 
 

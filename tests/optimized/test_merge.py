@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from kvconformance.attention.certified import Parts, merged
 from kvoptimized.merging import merge
-from kvoptimized.refusals import DeviceError, DtypeError, ShapeError, StrideError
+from kvoptimized.refusals import DeviceError, StrideError
 from kvreference.tolerance.declaration import Declaration
+from kvspec.refusals import DtypeError, ShapeError
 from tests.optimized.attending import DTYPES, LSE_ERROR
 from tests.optimized.caches import interpreted
 

@@ -11,9 +11,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kvoptimized.cache import HEAD_MAJOR, PagedKVCache
 from kvoptimized.copying import copy_blocks
 from kvoptimized.operators import operators, overload
-from kvoptimized.refusals import ShapeError
 from kvoptimized.slot_maps import slot_mapping
 from kvoptimized.writing import write
+from kvspec.refusals import ShapeError
 from tests.optimized.caches import QUANTIZED, Shape
 
 TESTS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kvreference.arrays import DeclarationError, ShapeError
+from kvreference.arrays import DeclarationError
 from kvreference.attention import Row, attend_row, emulated_attention
 from kvreference.evidence.kernels import nearest, pushed
 from kvreference.evidence.quality import lloyd_max, rotation, turboquant
@@ -23,6 +23,7 @@ from kvreference.tolerance.declaration import Declaration
 from kvreference.tolerance.exponents import exponents
 from kvreference.tolerance.quality import quality
 from kvspec.numbers.schemes import SCHEMES
+from kvspec.refusals import ShapeError
 
 KERNEL = Declaration(kv_tile=64, h_qk=24, h_pv=80)
 EXACT = 2.0**-40

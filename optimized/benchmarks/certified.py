@@ -8,11 +8,12 @@ import numpy as np
 
 from kvoptimized.prefilling import Arithmetic
 from kvreference.arrays import Float
-from kvreference.attention import Row, attend_row
+from kvreference.attention import Row
 from kvreference.roundings import format_named, round_to
+from kvreference.tolerance.arithmetic import OWN_EXPONENT, TINY, gamma
 from kvreference.tolerance.certificates import certify
 from kvreference.tolerance.declaration import Declaration
-from kvreference.tolerance.exponents import OWN_UNIT, TINY, exponents, gamma
+from kvreference.tolerance.logsum import lse_tolerance
 
 LSE_UNIT = 2.0**-24
 """LSE is stored in fp32."""
@@ -40,21 +41,7 @@ def allowed(row: Row, value_scales: Float, said: Arithmetic, output: str | None 
     if output is not None:
         declaration = replace(declaration, output=output)
     certificate = certify(row, declaration, value_scales if said.scaled else None)
-    return Allowed(*certificate.interval(declaration.output), float(attend_row(row).lse), _lse_error(row, declaration))
-
-
-def _lse_error(row: Row, declaration: Declaration) -> float:
-    """How far a stored LSE may be off. A sink's error holds what is common to all keys, so it counts on top."""
-    errors, u = exponents(row, declaration), declaration.accumulation
-    off = float(errors.relative.max()) + (0.0 if row.sink is None else float(errors.relative[-1]))
-    chain = len(errors.z) + errors.rescales + errors.parts + 1
-    noise = gamma(chain, u) + gamma(len(errors.z) + 8, OWN_UNIT)
-    spread = float(np.log(len(errors.z))) + 1
-    largest = float(np.abs(errors.z).max() + errors.top_error.max())
-    rounded = gamma(4, u) * (largest + spread) + _exp(declaration) * spread
-    flushed = 2 * (len(errors.z) + errors.rescales + 4) * TINY
-    off += flushed - float(np.log1p(-noise)) + rounded * min(errors.parts, 2)
-    return off + LSE_UNIT * (abs(float(attend_row(row).lse)) + off)
+    return Allowed(*certificate.interval(declaration.output), *lse_tolerance(row, declaration, LSE_UNIT))
 
 
 def _exp(declaration: Declaration) -> float:
@@ -72,11 +59,11 @@ def merged(a: Allowed, b: Allowed, output: str) -> Allowed:
     eta = gamma(5, u) * (abs(top) + abs(a.lse - b.lse) + 2) + 3 * _exp(plain)
     weights = np.exp(np.array([a.lse, b.lse]) - top)
     p, q = weights / weights.sum()
-    moved = float(np.expm1(2 * eta + a.lse_tolerance + b.lse_tolerance + gamma(8, u) + gamma(16, OWN_UNIT)))
+    moved = float(np.expm1(2 * eta + a.lse_tolerance + b.lse_tolerance + gamma(8, u) + 2 * OWN_EXPONENT))
     size = np.maximum(np.abs(a.low), np.abs(a.high)) + np.maximum(np.abs(b.low), np.abs(b.high))
     off = moved * size + 4 * TINY
     ends = [round_to(p * x + q * y + sign * off, format_named(output)) for x, y, sign in _ends(a, b)]
-    tolerance = max(a.lse_tolerance, b.lse_tolerance) + 2 * eta + LSE_UNIT * (abs(top) + 1)
+    tolerance = max(a.lse_tolerance, b.lse_tolerance) + 2 * eta + (LSE_UNIT + 2 * OWN_EXPONENT) * (abs(top) + 1)
     return Allowed(ends[0], ends[1], top + float(np.log(weights.sum())), tolerance)
 
 

@@ -14,8 +14,6 @@ from kvreference.arrays import Float
 from kvreference.attention import Row
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
-LARGEST = {"e4m3": 448, "int8": 127, "int4": 7}
-"""The largest code of each quantized format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ def empty(blocks: int, device: torch.device, size: Size, kind: Kind) -> PagedKVC
     """A cache of a kind; static scales differ between heads, and between keys and values."""
     given: list[torch.Tensor | None] = [None, None]
     if kind.static:
-        least = 4.0 / LARGEST[kind.format]
+        least = 4.0 / (FORMATS[kind.format].divisor or 1.0)
         given = [torch.linspace(low * least, 2 * least, size.kv_heads).to(device) for low in (0.7, 1.3)]
     return PagedKVCache.empty(
         blocks,

@@ -11,9 +11,9 @@ from kvoptimized.copying import copy_blocks
 from kvoptimized.decoding import decode
 from kvoptimized.merging import merge
 from kvoptimized.prefilling import prefill
-from kvoptimized.refusals import Refused
 from kvoptimized.slot_maps import slot_mapping
 from kvoptimized.writing import write
+from kvspec.refusals import Refused
 
 __all__ = [
     "FORMATS",

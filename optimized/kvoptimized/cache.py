@@ -7,17 +7,13 @@ request, in order. Keys and values have equal shapes and strides, so that one se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
 
 from kvoptimized.refusals import (
-    BlockRangeError,
-    DtypeError,
     FormatError,
-    ScaleError,
-    ShapeError,
     StrideError,
     require_dense,
     require_device,
@@ -26,8 +22,8 @@ from kvoptimized.refusals import (
     require_scales,
     require_shape,
 )
-from kvspec.numbers.floats import FP32
-from kvspec.numbers.schemes import E4M3, INT4, INT8, Granularity, IntegerCodes, Layout, Scheme
+from kvspec.numbers.schemes import E4M3, INT4_FP32, INT8, Granularity, IntegerCodes, Scheme
+from kvspec.refusals import BlockRangeError, DtypeError, ScaleError, ShapeError
 
 PADDING = -1
 """The slot of a padding row: it writes nothing."""
@@ -38,19 +34,13 @@ TOKEN_MAJOR = "token-major"  # noqa: S105 - an order of axes, not a secret
 """`[num_blocks, block_size, kv_heads, width]`: the heads of one token lie together."""
 LAYOUTS = (HEAD_MAJOR, TOKEN_MAJOR)
 
-INT4_FP32 = replace(
-    INT4, name="int4-fp32", codes=IntegerCodes(4, -8, 7, bias=8), scale_format=FP32, layout=Layout.HALVES
-)
-"""int4 with fp32 scales and divisor 7, codes from -8 on.
-
-Under a scale taken from the row itself no code is -8. Stored nibbles are the codes in two's complement, `code & 15`:
-the biased nibbles of the scheme with their highest bit turned over.
-"""
-
 
 @dataclass(frozen=True)
 class Format:
-    """How an element of keys and values is stored: `scheme` None stores it as it comes, `per_byte` is 2 for nibbles."""
+    """How an element of keys and values is stored: `scheme` None stores it as it comes, `per_byte` is 2 for nibbles.
+
+    Stored nibbles are codes in two's complement, `code & 15`: the biased ones of a scheme with the highest bit turned.
+    """
 
     name: str
     storage: torch.dtype
@@ -61,6 +51,17 @@ class Format:
     def integer(self) -> bool:
         """Whether codes are integers, which have none for NaN and infinity."""
         return self.scheme is not None and isinstance(self.scheme.codes, IntegerCodes)
+
+    @property
+    def divisor(self) -> float | None:
+        """The code that the largest magnitude of a row gets, None where there are no codes: a constant of kernels."""
+        return None if self.scheme is None else float(self.scheme.divisor)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The least and greatest integer code, None where codes are no integers: constants of kernels."""
+        codes = None if self.scheme is None else self.scheme.codes
+        return (float(codes.lowest), float(codes.highest)) if isinstance(codes, IntegerCodes) else (None, None)
 
     def scheme_per(self, granularity: Granularity) -> Scheme:
         """The scheme of `kvspec` that says what codes and scales mean. Raises `FormatError` for a plain format."""

@@ -7,7 +7,7 @@ import torch
 from kvoptimized.cache import PagedKVCache
 from kvoptimized.decoding import decode
 from kvoptimized.merging import merge
-from kvoptimized.operators import operator
+from kvoptimized.operators import has_data, operator
 from kvoptimized.prefilling import attend, require_fit, require_rising, results
 from kvoptimized.refusals import LengthError, require_device, require_dtype, require_rows, require_shape, require_tables
 from kvoptimized.requirements import DECODE_GROUP, ParameterError, require_heads, require_numbers, require_parameters
@@ -64,41 +64,7 @@ def cascade(
     return output, lse
 
 
-def _fake(
-    query: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    key_scales: torch.Tensor | None,
-    value_scales: torch.Tensor | None,
-    shared_table: torch.Tensor,
-    shared_length: int,
-    block_tables: torch.Tensor,
-    lengths: torch.Tensor,
-    starts: torch.Tensor,
-    sinks: torch.Tensor | None,
-    format: str,
-    layout: str,
-    scale: float,
-    softcap: float | None,
-    decoding: bool,
-    checked: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    cache = PagedKVCache.around(keys, values, key_scales, value_scales, format=format, layout=layout)
-    require_fit(query, cache, block_tables, lengths, starts, sinks)
-    require_parameters(scale, None, softcap, 0)
-    _require_prefix(cache, shared_table, shared_length)
-    if decoding:
-        require_heads(query, cache, DECODE_GROUP)
-        _require_decodes(query, block_tables, cache.block_size, shared_length)
-    return results(query, partial=False)
-
-
-@operator(
-    "cascade(Tensor query, Tensor keys, Tensor values, Tensor? key_scales, Tensor? value_scales, Tensor shared_table, "
-    "SymInt shared_length, Tensor block_tables, Tensor lengths, Tensor starts, Tensor? sinks, str format, str layout, "
-    "float scale, float? softcap, bool decoding, bool checked) -> (Tensor, Tensor)",
-    fake=_fake,
-)
+@operator()
 def _cascade(
     query: torch.Tensor,
     keys: torch.Tensor,
@@ -125,6 +91,8 @@ def _cascade(
     if decoding:
         require_heads(query, cache, DECODE_GROUP)
         _require_decodes(query, block_tables, cache.block_size, shared_length)
+    if not has_data(query):
+        return results(query, partial=False)
     table = shared_table[None]
     length = shared_table.new_full((1,), shared_length)
     if checked:

@@ -6,7 +6,7 @@ import torch
 
 from kvoptimized.cache import PagedKVCache
 from kvoptimized.kernels.copy import copy_pairs
-from kvoptimized.operators import operator
+from kvoptimized.operators import has_data, operator
 from kvoptimized.refusals import require_contiguous, require_copies, require_device, require_dtype, require_shape
 
 CHUNK_BYTES = 16384
@@ -25,22 +25,7 @@ def copy_blocks(cache: PagedKVCache, pairs: torch.Tensor, *, checked: bool = Tru
     _copy_blocks(cache.keys, cache.values, *scales, pairs, checked)
 
 
-def _fake(
-    key_cache: torch.Tensor,
-    value_cache: torch.Tensor,
-    key_scales: torch.Tensor | None,
-    value_scales: torch.Tensor | None,
-    pairs: torch.Tensor,
-    checked: bool,
-) -> None:
-    _require_fit(key_cache, pairs)
-
-
-@operator(
-    "copy_blocks(Tensor(a!) key_cache, Tensor(b!) value_cache, Tensor(c!)? key_scales, Tensor(d!)? value_scales, "
-    "Tensor pairs, bool checked) -> ()",
-    fake=_fake,
-)
+@operator("key_cache", "value_cache", "key_scales", "value_scales")
 def _copy_blocks(
     key_cache: torch.Tensor,
     value_cache: torch.Tensor,
@@ -50,7 +35,7 @@ def _copy_blocks(
     checked: bool,
 ) -> None:
     _require_fit(key_cache, pairs)
-    if not len(pairs):
+    if not has_data(pairs) or not len(pairs):
         return
     if checked:
         require_copies(pairs, key_cache.shape[0])

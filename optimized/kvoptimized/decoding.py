@@ -17,7 +17,7 @@ import triton.language as tl
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.kernels.decode import attend_parts
 from kvoptimized.kernels.reduce import merge_parts
-from kvoptimized.operators import operator
+from kvoptimized.operators import has_data, operator
 from kvoptimized.prefilling import Arithmetic
 from kvoptimized.refusals import require_tables
 from kvoptimized.requirements import (
@@ -174,39 +174,7 @@ def decode(
     return output, lse
 
 
-def _fake(
-    query: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    key_scales: torch.Tensor | None,
-    value_scales: torch.Tensor | None,
-    block_tables: torch.Tensor,
-    lengths: torch.Tensor,
-    sinks: torch.Tensor | None,
-    format: str,
-    layout: str,
-    scale: float,
-    window: int | None,
-    softcap: float | None,
-    tile: int,
-    split_tokens: int,
-    warps: int,
-    stages: int,
-    checked: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    cache = PagedKVCache.around(keys, values, key_scales, value_scales, format=format, layout=layout)
-    require_fit(query, cache, block_tables, lengths, sinks)
-    require_parameters(scale, window, softcap, 0)
-    Plan(tile, split_tokens, warps, stages)
-    return _results(query)
-
-
-@operator(
-    "decode(Tensor query, Tensor keys, Tensor values, Tensor? key_scales, Tensor? value_scales, Tensor block_tables, "
-    "Tensor lengths, Tensor? sinks, str format, str layout, float scale, int? window, float? softcap, int tile, "
-    "int split_tokens, int warps, int stages, bool checked) -> (Tensor, Tensor)",
-    fake=_fake,
-)
+@operator()
 def _decode(
     query: torch.Tensor,
     keys: torch.Tensor,
@@ -231,10 +199,12 @@ def _decode(
     require_fit(query, cache, block_tables, lengths, sinks)
     require_parameters(scale, window, softcap, 0)
     chosen = Plan(tile, split_tokens, warps, stages)
+    output, lse = _results(query)
+    if not has_data(query):
+        return output, lse
     if checked:
         require_tables(block_tables, lengths, cache.block_size, cache.num_blocks)
         require_numbers(cache, sinks)
-    output, lse = _results(query)
     if len(query):
         _launch(query, cache, block_tables, lengths, scale, window, softcap, sinks, chosen, output, lse)
     return output, lse

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from kvoptimized.kernels.merge import merge_states
-from kvoptimized.operators import operator
-from kvoptimized.refusals import ShapeError, StrideError, require_device, require_dtype, require_shape
+from kvoptimized.operators import has_data, operator
+from kvoptimized.refusals import StrideError, require_device, require_dtype, require_shape
+from kvspec.refusals import ShapeError
 
 ELEMENTS = 4096
 """Elements of a program's tile, whatever the batch."""
@@ -15,6 +16,7 @@ DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 """What outputs may be; sums are in fp32."""
 
 
+@operator()
 def merge(
     output_a: torch.Tensor,
     lse_a: torch.Tensor,
@@ -29,62 +31,34 @@ def merge(
     state with LSE minus infinity is empty and changes nothing, whatever its output. The result has `dtype`, or that of
     the outputs. Raises `ShapeError`, `DtypeError`, `DeviceError` and `StrideError`.
     """
-    output, lse = _merge(output_a, lse_a, output_b, lse_b, dtype)
-    return output, lse
-
-
-def _fake(
-    output_a: torch.Tensor,
-    lse_a: torch.Tensor,
-    output_b: torch.Tensor,
-    lse_b: torch.Tensor,
-    dtype: torch.dtype | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    _require_fit(output_a, lse_a, output_b, lse_b, dtype)
-    return torch.empty_like(output_a, dtype=dtype), torch.empty_like(lse_a)
-
-
-@operator(
-    "merge(Tensor output_a, Tensor lse_a, Tensor output_b, Tensor lse_b, ScalarType? dtype) -> (Tensor, Tensor)",
-    fake=_fake,
-)
-def _merge(
-    output_a: torch.Tensor,
-    lse_a: torch.Tensor,
-    output_b: torch.Tensor,
-    lse_b: torch.Tensor,
-    dtype: torch.dtype | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    _require_fit(output_a, lse_a, output_b, lse_b, dtype)
+    _require_fit((output_a, lse_a), (output_b, lse_b))
+    if dtype is not None:
+        require_dtype("the merged output", torch.empty((), dtype=dtype, device="meta"), *DTYPES)
     output, lse = torch.empty_like(output_a, dtype=dtype), torch.empty_like(lse_a)
+    if not has_data(output_a) or not output_a.numel():
+        return output, lse
     head_dim = output_a.shape[-1]
     channels = 1 << (head_dim - 1).bit_length()
     states = max(1, ELEMENTS // channels)
-    if output_a.numel():
-        merge_states[(-(-lse.numel() // states),)](
-            output_a,
-            lse_a,
-            output_b,
-            lse_b,
-            output,
-            lse,
-            lse.numel(),
-            HEAD_DIM=head_dim,
-            CHANNELS=channels,
-            STATES=states,
-            num_warps=WARPS,
-            enable_fp_fusion=False,
-        )
+    merge_states[(-(-lse.numel() // states),)](
+        output_a,
+        lse_a,
+        output_b,
+        lse_b,
+        output,
+        lse,
+        lse.numel(),
+        HEAD_DIM=head_dim,
+        CHANNELS=channels,
+        STATES=states,
+        num_warps=WARPS,
+        enable_fp_fusion=False,
+    )
     return output, lse
 
 
-def _require_fit(
-    output_a: torch.Tensor,
-    lse_a: torch.Tensor,
-    output_b: torch.Tensor,
-    lse_b: torch.Tensor,
-    dtype: torch.dtype | None,
-) -> None:
+def _require_fit(a: tuple[torch.Tensor, torch.Tensor], b: tuple[torch.Tensor, torch.Tensor]) -> None:
+    (output_a, lse_a), (output_b, lse_b) = a, b
     require_shape("output_a", output_a, (None, None, None))
     if output_a.shape[-1] < 1:
         raise ShapeError("output_a has a head dim of 0, a state has at least one channel")
@@ -98,5 +72,3 @@ def _require_fit(
     for name, tensor in (("output_a", output_a), ("lse_a", lse_a), ("output_b", output_b), ("lse_b", lse_b)):
         if not tensor.is_contiguous():
             raise StrideError(f"{name} has strides {list(tensor.stride())}, states are dense; call contiguous()")
-    if dtype is not None:
-        require_dtype("the merged output", torch.empty((), dtype=dtype, device="meta"), *DTYPES)

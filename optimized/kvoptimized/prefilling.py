@@ -16,8 +16,8 @@ import triton.language as tl
 
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.kernels.prefill import attend_chunks
-from kvoptimized.operators import operator
-from kvoptimized.refusals import DtypeError, LengthError, require_shape, require_tables
+from kvoptimized.operators import has_data, operator
+from kvoptimized.refusals import LengthError, require_shape, require_tables
 from kvoptimized.requirements import (
     PREFILL_GROUP,
     WIDEST,
@@ -29,6 +29,7 @@ from kvoptimized.requirements import (
     require_query,
     require_words,
 )
+from kvspec.refusals import DtypeError
 
 _NAMES: Mapping[torch.dtype, str] = MappingProxyType(
     {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -189,38 +190,7 @@ def attend(
     return output, lse
 
 
-def _fake(
-    query: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    key_scales: torch.Tensor | None,
-    value_scales: torch.Tensor | None,
-    block_tables: torch.Tensor,
-    lengths: torch.Tensor,
-    starts: torch.Tensor,
-    sinks: torch.Tensor | None,
-    format: str,
-    layout: str,
-    scale: float,
-    causal: bool,
-    window: int | None,
-    softcap: float | None,
-    first_key: int,
-    partial: bool,
-    checked: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    cache = PagedKVCache.around(keys, values, key_scales, value_scales, format=format, layout=layout)
-    require_fit(query, cache, block_tables, lengths, starts, sinks)
-    require_parameters(scale, window, softcap, first_key)
-    return results(query, partial)
-
-
-@operator(
-    "prefill(Tensor query, Tensor keys, Tensor values, Tensor? key_scales, Tensor? value_scales, Tensor block_tables, "
-    "Tensor lengths, Tensor starts, Tensor? sinks, str format, str layout, float scale, bool causal, SymInt? window, "
-    "float? softcap, SymInt first_key, bool partial, bool checked) -> (Tensor, Tensor)",
-    fake=_fake,
-)
+@operator()
 def _prefill(
     query: torch.Tensor,
     keys: torch.Tensor,
@@ -244,11 +214,13 @@ def _prefill(
     cache = PagedKVCache.around(keys, values, key_scales, value_scales, format=format, layout=layout)
     require_fit(query, cache, block_tables, lengths, starts, sinks)
     require_parameters(scale, window, softcap, first_key)
+    output, lse = results(query, partial)
+    if not has_data(query):
+        return output, lse
     if checked:
         require_tables(block_tables, lengths, cache.block_size, cache.num_blocks)
         require_rising(starts, len(query))
         require_numbers(cache, sinks)
-    output, lse = results(query, partial)
     if len(query):
         bounds = (causal, window, first_key)
         _launch(query, cache, block_tables, lengths, starts, sinks, scale, softcap, bounds, output, lse)

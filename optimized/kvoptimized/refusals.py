@@ -10,17 +10,15 @@ from __future__ import annotations
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-
-class Refused(ValueError):
-    """The input does not fit; the message says what, where and what to do."""
-
-
-class ShapeError(Refused):
-    """The number of axes or the length of an axis is wrong."""
-
-
-class DtypeError(Refused):
-    """The element type cannot be used here."""
+from kvspec.refusals import (
+    BlockRangeError,
+    DtypeError,
+    NonFiniteError,
+    Refused,
+    ScaleError,
+    ShapeError,
+    ShortTableError,
+)
 
 
 class DeviceError(Refused):
@@ -35,14 +33,6 @@ class FormatError(Refused):
     """No such format or layout, or a head dim that the format cannot hold."""
 
 
-class ScaleError(Refused):
-    """Scales that are missing, of the wrong granularity, or no positive finite numbers."""
-
-
-class BlockRangeError(Refused):
-    """A block id or slot lies outside the cache."""
-
-
 class DuplicateError(Refused):
     """Two rows are written to one slot, or two blocks are copied to one target."""
 
@@ -51,16 +41,8 @@ class CopyChainError(Refused):
     """A block is both a source and a target: what its copy holds would depend on the order of programs."""
 
 
-class ShortTableError(Refused):
-    """A block table covers fewer tokens than its request has."""
-
-
 class LengthError(Refused):
     """Lengths and row starts contradict each other."""
-
-
-class NonFiniteError(Refused):
-    """NaN or infinity where the format has no code for it."""
 
 
 def require_shape(name: str, tensor: torch.Tensor, expected: tuple[int | None, ...]) -> None:

@@ -8,9 +8,6 @@ import torch
 
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.refusals import (
-    Refused,
-    ScaleError,
-    ShapeError,
     StrideError,
     address_of,
     require_device,
@@ -19,6 +16,7 @@ from kvoptimized.refusals import (
     require_scales,
     require_shape,
 )
+from kvspec.refusals import Refused, ScaleError, ShapeError
 
 WIDEST = 256
 """The largest head dim: a wider row of fp32 sums does not fit the registers of a program."""

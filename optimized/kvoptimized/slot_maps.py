@@ -6,9 +6,8 @@ import torch
 
 from kvoptimized.cache import PADDING
 from kvoptimized.kernels.slots import map_slots
-from kvoptimized.operators import operator
+from kvoptimized.operators import has_data, operator
 from kvoptimized.refusals import (
-    ShapeError,
     require_device,
     require_dtype,
     require_rows,
@@ -16,12 +15,14 @@ from kvoptimized.refusals import (
     require_starts,
     require_tables,
 )
+from kvspec.refusals import ShapeError
 
 ROWS = 256
 """Rows of one program."""
 WARPS = 4
 
 
+@operator()
 def slot_mapping(
     block_tables: torch.Tensor,
     lengths: torch.Tensor,
@@ -40,44 +41,16 @@ def slot_mapping(
     Raises `ShapeError`, `DtypeError`, `DeviceError` and `StrideError`; and where `checked`, which waits for a GPU,
     `LengthError`, `ShortTableError` and `BlockRangeError`, the latter against `num_blocks` where it is given.
     """
-    return _slot_mapping(block_tables, lengths, starts, block_size, rows, num_blocks, checked)
-
-
-def _fake(
-    block_tables: torch.Tensor,
-    lengths: torch.Tensor,
-    starts: torch.Tensor,
-    block_size: int,
-    rows: int,
-    num_blocks: int | None,
-    checked: bool,
-) -> torch.Tensor:
     _require_fit(block_tables, lengths, starts, block_size, rows)
-    return block_tables.new_empty((rows,), dtype=torch.int64)
-
-
-@operator(
-    "slot_mapping(Tensor block_tables, Tensor lengths, Tensor starts, SymInt block_size, SymInt rows, "
-    "SymInt? num_blocks, bool checked) -> Tensor",
-    fake=_fake,
-)
-def _slot_mapping(
-    block_tables: torch.Tensor,
-    lengths: torch.Tensor,
-    starts: torch.Tensor,
-    block_size: int,
-    rows: int,
-    num_blocks: int | None,
-    checked: bool,
-) -> torch.Tensor:
-    _require_fit(block_tables, lengths, starts, block_size, rows)
+    slots = block_tables.new_empty((rows,), dtype=torch.int64)
+    if not has_data(slots):
+        return slots
     if checked:
         require_tables(block_tables, lengths, block_size, num_blocks)
         require_starts(starts, lengths, rows)
     requests, max_blocks = block_tables.shape
     if not rows or not requests:
-        return block_tables.new_full((rows,), PADDING, dtype=torch.int64)
-    slots = block_tables.new_empty((rows,), dtype=torch.int64)
+        return slots.fill_(PADDING)
     map_slots[(-(-rows // ROWS),)](
         slots,
         block_tables,

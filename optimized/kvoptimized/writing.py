@@ -6,7 +6,7 @@ import torch
 
 from kvoptimized.cache import FORMATS, ROW_DTYPES, PagedKVCache
 from kvoptimized.kernels.write import write_rows
-from kvoptimized.operators import operator
+from kvoptimized.operators import has_data, operator
 from kvoptimized.refusals import (
     DeviceError,
     require_device,
@@ -42,32 +42,7 @@ def write(
     _write(cache.keys, cache.values, *dynamic, *static, slots, keys, values, cache.format, cache.layout, checked)
 
 
-def _fake(
-    key_cache: torch.Tensor,
-    value_cache: torch.Tensor,
-    key_scales: torch.Tensor | None,
-    value_scales: torch.Tensor | None,
-    static_key_scales: torch.Tensor | None,
-    static_value_scales: torch.Tensor | None,
-    slots: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    format: str,
-    layout: str,
-    checked: bool,
-) -> None:
-    scales = (key_scales, value_scales) if static_key_scales is None else (static_key_scales, static_value_scales)
-    _require_fit(
-        PagedKVCache.around(key_cache, value_cache, *scales, format=format, layout=layout), slots, keys, values
-    )
-
-
-@operator(
-    "write(Tensor(a!) key_cache, Tensor(b!) value_cache, Tensor(c!)? key_scales, Tensor(d!)? value_scales, "
-    "Tensor? static_key_scales, Tensor? static_value_scales, Tensor slots, Tensor keys, Tensor values, "
-    "str format, str layout, bool checked) -> ()",
-    fake=_fake,
-)
+@operator("key_cache", "value_cache", "key_scales", "value_scales")
 def _write(
     key_cache: torch.Tensor,
     value_cache: torch.Tensor,
@@ -85,7 +60,7 @@ def _write(
     scales = (key_scales, value_scales) if static_key_scales is None else (static_key_scales, static_value_scales)
     cache = PagedKVCache.around(key_cache, value_cache, *scales, format=format, layout=layout)
     _require_fit(cache, slots, keys, values)
-    if not len(slots):
+    if not has_data(slots) or not len(slots):
         return
     if checked:
         _require_values(cache, slots, keys, values)
@@ -97,6 +72,7 @@ def _launch(cache: PagedKVCache, slots: torch.Tensor, keys: torch.Tensor, values
     heads = min(_power_of_two(cache.kv_heads), max(1, TILE // lanes))
     tokens = max(1, TILE // (heads * lanes))
     grid = (-(-len(slots) // tokens), -(-cache.kv_heads // heads))
+    lowest, highest = FORMATS[cache.format].ends
     write_rows[grid](
         keys,
         values,
@@ -111,6 +87,9 @@ def _launch(cache: PagedKVCache, slots: torch.Tensor, keys: torch.Tensor, values
         *cache.strides,
         *cache.scale_strides,
         FORMAT=cache.format,
+        DIVISOR=FORMATS[cache.format].divisor,
+        LOWEST=lowest,
+        HIGHEST=highest,
         STATIC=cache.static,
         KV_HEADS=cache.kv_heads,
         WIDTH=cache.width,

@@ -7,40 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kvspec.refusals import BlockRangeError, DtypeError, Refused, ShapeError
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 AnyArray = NDArray[Any]
 
 
-class BadArrayError(ValueError):
-    """An array does not fit what it is used for; nothing has been written."""
-
-
-class ShapeError(BadArrayError):
-    """The number of axes or the length of an axis is wrong."""
-
-
-class DtypeError(BadArrayError):
-    """The element type cannot be used here."""
-
-
-class BlockRangeError(BadArrayError):
-    """A block id or slot lies outside the cache."""
-
-
-class ShortTableError(BadArrayError):
-    """A block table covers fewer tokens than are to be read."""
-
-
-class ScaleError(BadArrayError):
-    """A scale has the wrong granularity or value."""
-
-
-class NonFiniteError(BadArrayError):
-    """NaN or infinity where the scheme refuses them."""
-
-
-class DeclarationError(BadArrayError):
+class DeclarationError(Refused):
     """A kernel's declaration is impossible, or does not say what is asked of it."""
 
 

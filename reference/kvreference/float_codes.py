@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kvreference.arrays import DtypeError, Float
+from kvreference.arrays import Float
+from kvspec.refusals import DtypeError
 
 Codes = NDArray[np.uint8]
 

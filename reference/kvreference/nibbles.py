@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kvreference.arrays import AnyArray, DeclarationError, DtypeError, ShapeError
+from kvreference.arrays import AnyArray, DeclarationError
 from kvspec.numbers.schemes import IntegerCodes, Layout, Scheme
+from kvspec.refusals import DtypeError, ShapeError
 
 
 def pack(codes: AnyArray, scheme: Scheme) -> NDArray[np.uint8]:

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kvreference.arrays import (
-    DeclarationError,
-    Float,
-    Int,
-    ShapeError,
-    ShortTableError,
-    as_float,
-    as_index,
-    check_shape,
-)
+from kvreference.arrays import DeclarationError, Float, Int, as_float, as_index, check_shape
 from kvreference.attention import Row, State, attend_row, empty_state
 from kvreference.paged_cache import PagedCache
+from kvspec.refusals import ShapeError, ShortTableError
 
 
 @dataclass(frozen=True, slots=True)

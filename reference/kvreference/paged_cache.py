@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kvreference.arrays import AnyArray, Int, ShapeError, ShortTableError, as_index
+from kvreference.arrays import AnyArray, Int, as_index
 from kvreference.pages import PADDING, Layout, Pages
 from kvreference.quantized_pages import QuantizedPages
+from kvspec.refusals import ShapeError, ShortTableError
 
 __all__ = ["PADDING", "Layout", "PagedCache", "Pages", "QuantizedPages", "slots_of"]
 

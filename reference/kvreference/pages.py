@@ -10,7 +10,8 @@ from enum import Enum
 
 import numpy as np
 
-from kvreference.arrays import AnyArray, BlockRangeError, DtypeError, Int, ShortTableError, check_shape
+from kvreference.arrays import AnyArray, Int, check_shape
+from kvspec.refusals import BlockRangeError, DtypeError, ShortTableError
 
 PADDING = -1
 """The slot of a padding row: it writes nothing."""

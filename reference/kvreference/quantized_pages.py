@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kvreference.arrays import AnyArray, Float, Int, ScaleError, check_shape
+from kvreference.arrays import AnyArray, Float, Int, check_shape
 from kvreference.pages import PADDING, Layout, Pages
 from kvreference.quantizers import Encoded, Scales, decode, encode, encode_with, scale_shape
 from kvspec.numbers.schemes import Granularity, IntegerCodes, Scheme, Zero
+from kvspec.refusals import ScaleError
 
 
 class QuantizedPages:

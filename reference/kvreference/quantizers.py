@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kvreference.arrays import AnyArray, DeclarationError, Float, ScaleError
+from kvreference.arrays import AnyArray, DeclarationError, Float
 from kvreference.codes import codes_of, float_kind, inverse_of
 from kvreference.float_codes import decode_float
 from kvreference.scale_groups import (
@@ -28,6 +28,7 @@ from kvreference.scale_groups import (
 )
 from kvreference.scheme_arithmetic import Single, divide, narrow
 from kvspec.numbers.schemes import Divides, Division, IntegerCodes, Scheme, Zero, ZeroGroup
+from kvspec.refusals import ScaleError
 
 __all__ = ["Encoded", "Scales", "decode", "encode", "encode_with", "scale_shape"]
 

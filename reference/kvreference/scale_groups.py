@@ -11,17 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kvreference.arrays import (
-    AnyArray,
-    DeclarationError,
-    DtypeError,
-    NonFiniteError,
-    ScaleError,
-    ShapeError,
-    check_shape,
-)
+from kvreference.arrays import AnyArray, DeclarationError, check_shape
 from kvreference.scheme_arithmetic import Single, subtract
 from kvspec.numbers.schemes import Anchor, Granularity, NonFinite, Scheme, Zero
+from kvspec.refusals import DtypeError, NonFiniteError, ScaleError, ShapeError
 
 _SHARED = {
     Granularity.TENSOR: (0, 1, 2, 3, 4),

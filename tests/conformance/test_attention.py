@@ -30,9 +30,9 @@ from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
 from kvconformance.surfaces import Engine
-from kvreference.arrays import BlockRangeError, DtypeError, ShapeError, ShortTableError
 from kvreference.tolerance.declaration import Declaration
 from kvspec import RULES
+from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError
 from kvspec.vocabulary import Capabilities, Surface, World
 
 ROOT = Path(__file__).parents[2]

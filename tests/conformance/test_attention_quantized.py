@@ -32,7 +32,7 @@ from kvconformance.imposters import kernel_scales
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
-from kvreference.arrays import AnyArray, DeclarationError, Float, Int, ScaleError, ShapeError
+from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.attention import Row
 from kvreference.roundings import BF16, format_named, round_to
 from kvreference.tolerance.certificates import t1
@@ -41,6 +41,7 @@ from kvspec import rules
 from kvspec.numbers.packing import unpack
 from kvspec.numbers.quantize import decode, given_scale
 from kvspec.numbers.schemes import E4M3, INT4, INT8, Q5_0, SCHEMES, Division, Granularity, IntegerCodes, Layout, Scheme
+from kvspec.refusals import ScaleError, ShapeError
 from kvspec.rules import Rule
 from kvspec.vocabulary import Surface, World
 from tests.conformance.quantized_kernels import HONEST_KERNELS, MultipliesCodes, RoundsEveryElement

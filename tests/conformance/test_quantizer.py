@@ -18,10 +18,10 @@ from kvconformance.report import Report, Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
-from kvreference.arrays import BadArrayError
 from kvreference.quantizers import Encoded as Quantized
 from kvreference.quantizers import Scales, decode, encode, encode_with
 from kvspec.numbers.schemes import INT8, SCHEMES, Division, Granularity, Scheme
+from kvspec.refusals import Refused
 from kvspec.rules import RULES
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import Surface, World
@@ -168,8 +168,8 @@ def test_arrays_of_another_granularity_are_a_fault_of_the_adapter() -> None:
         (lambda: History.from_json(History(2, 1, (Encode(Values(tokens=0)),)).to_json()), ValueError),
         (lambda: History.from_json(History(2, 1, (Encode(Values(exponent=999)),)).to_json()), ValueError),
         (lambda: as_engine(Engine("x", "1", {Surface.QUANTIZER: object})), NotAnAdapter),
-        (lambda: encode(np.ones((2, 2), np.float32), TOKEN_HEAD), BadArrayError),
-        (lambda: encode(np.full((1, 1, 2), np.nan, np.float32), TOKEN_HEAD), BadArrayError),
+        (lambda: encode(np.ones((2, 2), np.float32), TOKEN_HEAD), Refused),
+        (lambda: encode(np.full((1, 1, 2), np.nan, np.float32), TOKEN_HEAD), Refused),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_by_name(what: Any, error: type[Exception]) -> None:

@@ -18,10 +18,10 @@ from kvconformance.quantizer.expected import token_group
 from kvconformance.quantizer.surface import Array, QuantizerCapabilities, Single
 from kvconformance.search import Plan
 from kvconformance.trial import Trial, play
-from kvreference.arrays import ShapeError
 from kvreference.quantizers import Encoded, Scales, encode
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.schemes import SCHEMES
+from kvspec.refusals import ShapeError
 from kvspec.rules import COMMUTES, SCALE_FROM_VALID_DATA
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface, World

@@ -10,20 +10,12 @@ import pytest
 import torch
 
 from kvoptimized.cache import FORMATS, HEAD_MAJOR, LAYOUTS, TOKEN_MAJOR, PagedKVCache
-from kvoptimized.refusals import (
-    BlockRangeError,
-    DeviceError,
-    DtypeError,
-    FormatError,
-    Refused,
-    ScaleError,
-    ShapeError,
-    StrideError,
-)
+from kvoptimized.refusals import DeviceError, FormatError, StrideError
 from kvreference.geometry import CacheGeometry
 from kvspec.numbers.floats import rational
 from kvspec.numbers.quantize import Scale, dequantize
-from kvspec.numbers.schemes import SCHEMES, Granularity, IntegerCodes
+from kvspec.numbers.schemes import SCHEMES, Granularity
+from kvspec.refusals import BlockRangeError, DtypeError, Refused, ScaleError, ShapeError
 from tests.optimized.caches import QUANTIZED, Shape
 
 
@@ -79,19 +71,13 @@ def stored_code(raw: list[int], channel: int, format: str) -> int:
 
 
 def test_the_schemes_are_those_of_the_catalogue() -> None:
-    for name in ("int8", "e4m3"):
+    for name, scheme in (("int8", "int8"), ("e4m3", "e4m3"), ("int4", "int4-fp32")):
         for granularity in (Granularity.TOKEN_HEAD, Granularity.HEAD):
-            assert FORMATS[name].scheme_per(granularity) == SCHEMES[f"{name}/{granularity.value}"]
-    int4, catalogue = FORMATS["int4"].scheme_per(Granularity.TOKEN_HEAD), SCHEMES["int4/token-head"]
-    assert isinstance(int4.codes, IntegerCodes)
-    assert (int4.codes.lowest, int4.codes.highest, int4.divisor) == (-8, 7, 7)
-    assert int4.scale_format.name == "fp32"
-    assert (int4.anchor, int4.division, int4.rounding, int4.zero_group) == (
-        catalogue.anchor,
-        catalogue.division,
-        catalogue.rounding,
-        catalogue.zero_group,
-    )
+            assert FORMATS[name].scheme_per(granularity) == SCHEMES[f"{scheme}/{granularity.value}"]
+    assert (FORMATS["int4"].divisor, *FORMATS["int4"].ends) == (7, -8, 7)
+    assert (FORMATS["int8"].divisor, *FORMATS["int8"].ends) == (127, -127, 127)
+    assert (FORMATS["e4m3"].divisor, *FORMATS["e4m3"].ends) == (448, None, None)
+    assert (FORMATS["bf16"].divisor, *FORMATS["bf16"].ends) == (None, None, None)
 
 
 @pytest.mark.parametrize("format", FORMATS)

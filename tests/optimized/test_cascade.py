@@ -16,9 +16,10 @@ from kvoptimized.cascade import cascade
 from kvoptimized.decoding import arithmetic as decode_arithmetic
 from kvoptimized.decoding import decode
 from kvoptimized.prefilling import arithmetic, attend, prefill
-from kvoptimized.refusals import BlockRangeError, DtypeError, LengthError, ShapeError, ShortTableError
+from kvoptimized.refusals import LengthError
 from kvoptimized.requirements import ParameterError
 from kvreference.attention import Row
+from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError
 from tests.optimized.attending import DTYPES, LSE_ERROR, Placed, Scenario, declaration_of, place, require_certified_rows
 from tests.optimized.test_prefill import bits, few
 

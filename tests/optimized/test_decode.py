@@ -14,8 +14,9 @@ from kvoptimized.cache import FORMATS, LAYOUTS, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.decoding import CHUNK, OVERHEAD, Plan, arithmetic, decode, plan_for
 from kvoptimized.interpreter import UninitialisedRead, memory_checked
 from kvoptimized.kernels.decode import attend_parts
-from kvoptimized.refusals import DtypeError, LengthError, Refused, ShapeError, ShortTableError, StrideError
+from kvoptimized.refusals import LengthError, StrideError
 from kvoptimized.requirements import ParameterError
+from kvspec.refusals import DtypeError, Refused, ShapeError, ShortTableError
 from tests.optimized.attending import BLOCK_SIZES, DTYPES, HEAD_DIMS, Placed, Scenario, place, require_certified
 from tests.optimized.test_prefill_memory import require_own_reads
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 import triton.language as tl
 
-from kvoptimized.cache import INT4_FP32
 from kvoptimized.kernels.dequantize import channel, operands
 from kvoptimized.launch import kernel
 from kvreference.arrays import Float
 from kvreference.float_codes import E4M3FN, decode_float
 from kvreference.nibbles import unpack
+from kvspec.numbers.schemes import INT4_FP32
 
 WORDS = np.arange(1 << 16, dtype=np.uint16)
 TENSORS = {"int8": 2, "e4m3": 2, "int4": 4}

@@ -15,9 +15,10 @@ from kvoptimized.interpreter import memory_checked
 from kvoptimized.launch import InterpretedWarning
 from kvoptimized.merging import merge
 from kvoptimized.prefilling import prefill
-from kvoptimized.refusals import BlockRangeError, ScaleError, ShapeError, ShortTableError, StrideError
+from kvoptimized.refusals import StrideError
 from kvoptimized.requirements import ParameterError
 from kvoptimized.writing import write
+from kvspec.refusals import BlockRangeError, ScaleError, ShapeError, ShortTableError
 
 SHARED, SHARED_LENGTH = torch.tensor([0, 1], dtype=torch.int32), 8
 TABLES = torch.tensor([[0, 1, 2, 3], [0, 1, 4, 5]], dtype=torch.int32)

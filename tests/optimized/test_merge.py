@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from kvconformance.attention.certified import Parts, merged
 from kvoptimized.merging import merge
-from kvoptimized.refusals import DeviceError, DtypeError, ShapeError, StrideError
+from kvoptimized.refusals import DeviceError, StrideError
 from kvreference.tolerance.declaration import Declaration
+from kvspec.refusals import DtypeError, ShapeError
 from tests.optimized.attending import DTYPES, LSE_ERROR
 from tests.optimized.caches import interpreted
 
@@ -91,4 +92,4 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_the_operator_keeps_the_contract_of_torch_library() -> None:
     a, b = states(1, [0.0, 3.0], 3, 64, "bf16"), states(2, [1.0, -2.0], 3, 64, "bf16")
     for dtype in (None, torch.float32):
-        torch.library.opcheck(torch.ops.kvspec.merge.default, (*a, *b, dtype))
+        torch.library.opcheck(torch.ops.kvspec.merge.default, (*a, *b), {"dtype": dtype})

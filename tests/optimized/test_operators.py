@@ -11,9 +11,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kvoptimized.cache import HEAD_MAJOR, PagedKVCache
 from kvoptimized.copying import copy_blocks
 from kvoptimized.operators import operators, overload
-from kvoptimized.refusals import ShapeError
 from kvoptimized.slot_maps import slot_mapping
 from kvoptimized.writing import write
+from kvspec.refusals import ShapeError
 from tests.optimized.caches import QUANTIZED, Shape
 
 TESTS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
@@ -42,7 +42,8 @@ def test_write_and_copy_declare_what_they_change(format: str, static: bool) -> N
 
 
 def test_slot_mapping_declares_its_result() -> None:
-    torch.library.opcheck(overload("slot_mapping"), (TABLES, LENGTHS, STARTS, 4, 8, 4, True), test_utils=TESTS)
+    named = {"block_size": 4, "rows": 8, "num_blocks": 4, "checked": True}
+    torch.library.opcheck(overload("slot_mapping"), (TABLES, LENGTHS, STARTS), named, test_utils=TESTS)
 
 
 def step(cache: PagedKVCache, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -84,7 +85,8 @@ def test_fake_tensors_have_shapes_and_are_checked() -> None:
 
 
 def test_every_operator_is_listed() -> None:
-    assert {"kvspec::write", "kvspec::copy_blocks", "kvspec::slot_mapping"} <= set(operators())
+    names = ("write", "copy_blocks", "slot_mapping", "decode", "prefill", "cascade", "merge")
+    assert {f"kvspec::{name}" for name in names} <= set(operators())
 
 
 def test_an_error_of_a_compiled_step_keeps_its_name() -> None:

@@ -11,16 +11,9 @@ import torch
 
 from kvoptimized.kernels.prefill import attend_chunks
 from kvoptimized.prefilling import arithmetic, attend, prefill
-from kvoptimized.refusals import (
-    BlockRangeError,
-    DeviceError,
-    DtypeError,
-    LengthError,
-    ShapeError,
-    ShortTableError,
-    StrideError,
-)
+from kvoptimized.refusals import DeviceError, LengthError, StrideError
 from kvoptimized.requirements import ParameterError
+from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError
 from tests.optimized.attending import Placed, Scenario, place
 
 Change = Callable[[Placed], Placed]

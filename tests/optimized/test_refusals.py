@@ -10,22 +10,18 @@ import torch
 from kvoptimized import copying, refusals, slot_maps, writing
 from kvoptimized.cache import HEAD_MAJOR, PagedKVCache
 from kvoptimized.copying import copy_blocks
-from kvoptimized.refusals import (
+from kvoptimized.refusals import CopyChainError, DeviceError, DuplicateError, LengthError, StrideError
+from kvoptimized.slot_maps import slot_mapping
+from kvoptimized.writing import write
+from kvspec.refusals import (
     BlockRangeError,
-    CopyChainError,
-    DeviceError,
     DtypeError,
-    DuplicateError,
-    LengthError,
     NonFiniteError,
     Refused,
     ScaleError,
     ShapeError,
     ShortTableError,
-    StrideError,
 )
-from kvoptimized.slot_maps import slot_mapping
-from kvoptimized.writing import write
 from tests.optimized.caches import Shape
 from tests.optimized.test_copy import bytes_of, scrambled
 

@@ -14,15 +14,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kvreference.arrays import BlockRangeError, DeclarationError, DtypeError, ShapeError, ShortTableError
+from kvreference.arrays import DeclarationError
 from kvreference.attention import Row, State, attend_row, empty_state, emulated_attention, merge, with_sink
 from kvreference.paged_attention import Attention, Batch, paged_attention, rows_of
 from kvreference.paged_cache import Layout, PagedCache, Pages, QuantizedPages, slots_of
 from kvreference.roundings import FORMATS, round_to
+from kvreference.tolerance.arithmetic import gamma
 from kvreference.tolerance.certificates import t1
 from kvreference.tolerance.declaration import Declaration
-from kvreference.tolerance.exponents import exponents, gamma
+from kvreference.tolerance.exponents import exponents
 from kvspec.numbers.schemes import SCHEMES
+from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError
 
 DOUBLE = Declaration("fp32", None, 2.0**-53, False, exp_error=2.0**-51, tanh_error=2.0**-51)
 SIZE, BLOCKS, KV_HEADS, HEADS, DIM, VALUE_DIM = 4, 16, 2, 6, 8, 5

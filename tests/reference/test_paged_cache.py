@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kvreference.arrays import BadArrayError, BlockRangeError, DtypeError, ScaleError, ShapeError, ShortTableError
 from kvreference.nibbles import pack, unpack
 from kvreference.paged_cache import PADDING, Layout, PagedCache, Pages, QuantizedPages, slots_of
 from kvreference.quantizers import Scales, decode, encode
 from kvspec.numbers.schemes import SCHEMES
+from kvspec.refusals import BlockRangeError, DtypeError, Refused, ScaleError, ShapeError, ShortTableError
 
 BLOCKS, SIZE, HEADS, DIM = 8, 4, 2, 64
 SHAPE = (BLOCKS, SIZE, HEADS, DIM)
@@ -158,7 +158,7 @@ def test_bad_input_is_refused_by_name_and_writes_nothing(name: str, make: Callab
     before = snapshot(cache)
     with pytest.raises(error) as caught:
         act(cache)
-    assert isinstance(caught.value, BadArrayError)
+    assert isinstance(caught.value, Refused)
     assert snapshot(cache) == before
 
 
@@ -166,7 +166,7 @@ def test_non_finite_values_leave_the_keys_unwritten() -> None:
     cache, (keys, values) = quantized("int8/token-head"), rows(1)
     before = snapshot(cache)
     values[0, 0, 0] = np.inf
-    with pytest.raises(BadArrayError, match="infinity"):
+    with pytest.raises(Refused, match="infinity"):
         cache.write([0], keys, values)
     assert snapshot(cache) == before
 

@@ -9,11 +9,11 @@ from math import floor
 import numpy as np
 import pytest
 
-from kvreference.arrays import BadArrayError, DtypeError, NonFiniteError, ScaleError, ShapeError
 from kvreference.float_codes import E4M3FN, E5M2, FloatCodes, decode_float, encode_float
 from kvreference.quantizers import Encoded, Scales, decode, encode, encode_with, scale_shape
 from kvreference.roundings import BF16, FORMATS, FP16, round_to
 from kvspec.numbers.schemes import SCHEMES, NonFinite, Scheme, ZeroGroup
+from kvspec.refusals import DtypeError, NonFiniteError, Refused, ScaleError, ShapeError
 
 RNG = np.random.default_rng(0)
 CLIPPED = {"int8": 127, "int4": 7}
@@ -242,7 +242,7 @@ def test_bad_input_is_refused_by_name(name: str) -> None:
     error, act = REFUSED[name]
     with pytest.raises(error) as caught:
         act()
-    assert isinstance(caught.value, BadArrayError)
+    assert isinstance(caught.value, Refused)
 
 
 def test_bf16_and_fp16_inputs_are_taken_as_they_are() -> None:

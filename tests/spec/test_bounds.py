@@ -48,7 +48,7 @@ from kvspec.numbers.schemes import (
 
 HALF = Fraction(1, 2)
 ONE_FUNCTION = [Division.EXACT, Division.DIVIDE, Division.RECIPROCAL, Division.INVERSE_FIRST]
-INT4_FP32 = replace(INT4, scale_format=FP32)
+FINE_INT4 = replace(INT4, scale_format=FP32)
 HALVES16 = st.floats(-500, 500, width=16)
 FLOATS32 = st.floats(-500, 500, width=32)
 POSITIVE32 = st.floats(2.0**-60, 2.0**60, width=32)
@@ -103,7 +103,7 @@ def test_a_subnormal_scale_costs_63_scales():
     assert error(a, scale, INT8) == 63 * scale.stored == theorem_q(a, scale.stored, INT8) == bound(a, scale, INT8)
 
 
-@pytest.mark.parametrize(("scheme", "largest"), [(INT8, 127), (INT4_FP32, 7)], ids=["int8", "int4"])
+@pytest.mark.parametrize(("scheme", "largest"), [(INT8, 127), (FINE_INT4, 7)], ids=["int8", "int4"])
 def test_kappa_is_approached_as_closely_as_fp32_allows_and_never_attained(scheme, largest):
     """Q = 127: s = (127 * 2**17 + 1) 2**-23 puts x one unit short of a tie of the quotient's own rounding."""
     steps = largest << (17 if largest == 127 else 21)
@@ -129,7 +129,7 @@ def test_an_absmax_scale_approaches_kappa_too():
 
 
 @pytest.mark.parametrize("division", ONE_FUNCTION)
-@pytest.mark.parametrize("base", [INT8, INT4_FP32], ids=["int8", "int4"])
+@pytest.mark.parametrize("base", [INT8, FINE_INT4], ids=["int8", "int4"])
 @given(anchor=POSITIVE32, static=st.booleans(), beyond=st.floats(1, 9, width=32))
 def test_theorem_q_holds_next_to_every_midpoint(base, division, anchor, static, beyond):
     scheme = replace(base, division=division)

@@ -9,10 +9,11 @@ import numpy as np
 from kvconformance.attention.doubts import doubts
 from kvconformance.attention.problems import Problem
 from kvreference.arrays import Float
-from kvreference.attention import Row, attend_row
+from kvreference.attention import Row
 from kvreference.roundings import format_named, round_to
+from kvreference.tolerance.arithmetic import OWN_EXPONENT, TINY, gamma
 from kvreference.tolerance.declaration import Declaration
-from kvreference.tolerance.exponents import OWN_UNIT, TINY, exponents, gamma
+from kvreference.tolerance.logsum import lse_tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +45,22 @@ def allowed(problem: Problem, declaration: Declaration, lse_error: float) -> All
     for index in np.ndindex(shape):
         row, doubt = rows[index[0]][index[1]], doubtful[index[0]][index[1]]
         found.low[index], found.high[index] = doubt.certificate(row, declared).interval(declared.output)
-        found.lse_low[index], found.lse_high[index] = lse_interval(row, declared, lse_error, doubt.keys)
+        found.lse_low[index], found.lse_high[index] = lse_interval(
+            row, declared, lse_error, doubt.keys, doubt.key_units
+        )
         found.empty[index] = len(row.keys) == 0
     return found
 
 
 def lse_interval(
-    row: Row, declaration: Declaration, stored_error: float, key_error: Float | None = None
+    row: Row,
+    declaration: Declaration,
+    stored_error: float,
+    key_error: Float | None = None,
+    key_units: Float | None = None,
 ) -> tuple[float, float]:
     """The least and greatest LSE that a kernel may store (section LSE), whose keys are off by up to `key_error`."""
-    exact = float(attend_row(row).lse)
-    if len(row.keys) == 0:
-        return exact, exact
-    errors, u = exponents(row, declaration, key_error), declaration.accumulation
-    chain = (declaration.h_pv or len(row.keys)) + errors.rescales + errors.parts + 1
-    noise = gamma(chain, u) + gamma(len(row.keys) + 8, OWN_UNIT)
-    flushed = 2 * (len(row.keys) + errors.rescales + 4) * TINY
-    spread = float(np.log(len(errors.z))) + 1
-    size = float(np.abs(errors.z).max() + errors.top_error.max()) + spread
-    own = gamma(4, u) * size + declaration.exp_error / (1 - declaration.exp_error) * spread
-    tolerance = float(errors.relative.max()) - float(np.log1p(-noise)) + flushed + own * min(errors.parts, 2)
-    tolerance += stored_error * (abs(exact) + tolerance)
+    exact, tolerance = lse_tolerance(row, declaration, stored_error, key_error, key_units)
     return exact - tolerance, exact + tolerance
 
 
@@ -88,12 +84,12 @@ def merged(parts: Parts, declaration: Declaration, stored_error: float) -> Allow
     exact = _times(p / mass, a) + _times(q / mass, b)
     distance = np.abs(np.subtract(left, right, where=finite, out=np.zeros_like(left)))
     weight = np.where(none, 0.0, gamma(5, u) * (np.abs(safe) + distance + 2) + 3 * exp)
-    factor = np.expm1(weight + gamma(8, u) + gamma(16, OWN_UNIT))[..., None]
+    factor = np.expm1(weight + gamma(8, u) + 2 * OWN_EXPONENT)[..., None]
     size = np.where(finite[..., None], np.abs(a) + np.abs(b), np.abs(exact))
     tolerance = np.where(none[..., None], 0.0, factor * size + 4 * TINY)
     target = format_named(declaration.output)
     lse = np.where(none, -np.inf, safe + np.log(mass))
-    off = 2 * weight + stored_error * (np.abs(safe) + 1)
+    off = 2 * weight + stored_error * (np.abs(safe) + 1) + OWN_EXPONENT * (np.abs(safe) + 2)
     low, high = round_to(exact - tolerance, target), round_to(exact + tolerance, target)
     return Allowed(low, high, lse - off, lse + off, none.astype(np.float64))
 

@@ -14,9 +14,9 @@ from kvconformance.attention.sides import Cache, Side
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.roundings import format_named
+from kvreference.tolerance.arithmetic import TINY, gamma
 from kvreference.tolerance.certificates import Certificate, t1, t2
 from kvreference.tolerance.declaration import Declaration
-from kvreference.tolerance.exponents import gamma
 from kvspec.numbers.schemes import Zero
 
 
@@ -24,15 +24,16 @@ from kvspec.numbers.schemes import Zero
 class Doubt:
     """Bounds for one row: on keys and values, shaped as those, and on what weights and their errors are multiplied by.
 
-    `scales` `[n]` are factors of weights before they are rounded (T2); `units`, shaped as values, bound what an
-    absolute error of a weight is multiplied by (T1). `tile_known` says that the declared tile fixes where weights are
-    rounded, so that T2 applies; `output_scaled`, that what they add up to is multiplied by a scale of all tokens,
-    which is one rounding more.
+    `scales` `[n]` are factors of weights before they are rounded (T2); `key_units` and `units`, shaped as keys and
+    values, bound what an absolute error of a query or a weight is multiplied by. `tile_known` says that the declared
+    tile fixes where weights are rounded, so that T2 applies; `output_scaled`, that what they add up to is multiplied
+    by a scale of all tokens, which is one rounding more.
     """
 
     keys: Float | None = None
     values: Float | None = None
     scales: Float | None = None
+    key_units: Float | None = None
     units: Float | None = None
     tile_known: bool = True
     output_scaled: bool = False
@@ -42,8 +43,8 @@ class Doubt:
         if self.tile_known and declaration.p is not None and declaration.kv_tile is not None:
             if self.output_scaled:
                 declaration = replace(declaration, h_pv=(declaration.h_pv or len(row.keys)) + 1)
-            return t2(row, declaration, self.scales)
-        return t1(row, declaration, self.keys, self.values, value_units=self.units)
+            return t2(row, declaration, self.scales, key_units=self.key_units, value_units=self.units)
+        return t1(row, declaration, self.keys, self.values, key_units=self.key_units, value_units=self.units)
 
 
 CERTAIN = Doubt()
@@ -66,9 +67,9 @@ def doubts(problem: Problem, declaration: Declaration) -> list[list[Doubt]]:
 
 
 def _of_head(whole: Doubt, seen: slice, head: int) -> Doubt:
-    parts = (whole.keys, whole.values, whole.scales, whole.units)
-    keys, values, scales, units = (None if x is None else x[seen, head] for x in parts)
-    return replace(whole, keys=keys, values=values, scales=scales, units=units)
+    names = ("keys", "values", "scales", "key_units", "units")
+    parts = {name: getattr(whole, name) for name in names}
+    return replace(whole, **{name: x[seen, head] for name, x in parts.items() if x is not None})
 
 
 def _of_request(cache: Cache, keys: Float, values: Float, dtype: str, declaration: Declaration) -> Doubt:
@@ -81,6 +82,7 @@ def _of_request(cache: Cache, keys: Float, values: Float, dtype: str, declaratio
         _factored_keys(cache.keys, keys, declaration),
         _factored_values(cache.values, values, declaration),
         cache.values.token_scales(values) if own and tile_known else None,
+        cache.keys.units(keys),
         cache.values.units(values) * (1 + gamma(4, declaration.accumulation)),
         tile_known=tile_known,
         output_scaled=not own,
@@ -95,8 +97,8 @@ def _rounded(side: Side, rows: Float, target: str) -> Float:
     to, single = format_named(target), format_named("fp32")
     size = side.sizes(rows)
     if side.scheme.zero is Zero.SYMMETRIC:
-        return (to.unit + single.unit * (1 + to.unit)) * size + to.smallest / 2
-    return gamma(3, to.unit + single.unit) * size + 2 * to.smallest
+        return (to.unit + single.unit * (1 + to.unit)) * size + to.smallest / 2 + 2 * TINY
+    return gamma(3, to.unit + single.unit) * size + 2 * to.smallest + 4 * TINY
 
 
 def _factored_keys(side: Side, rows: Float, declaration: Declaration) -> Float:

@@ -12,7 +12,8 @@ from numpy.lib.stride_tricks import as_strided
 from kvconformance.attention.problems import Problem
 from kvconformance.attention.sides import Side
 from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, stored
-from kvreference.arrays import AnyArray, BlockRangeError, Float
+from kvreference.arrays import AnyArray, Float
+from kvspec.refusals import BlockRangeError
 
 MAP_NORESERVE = 0x4000
 """Linux: address space without a promise of memory (`mmap` exports the name from Python 3.13 on)."""

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from kvconformance.attention.formats import CacheFormat
-from kvreference.arrays import AnyArray, DtypeError, Float, Int
+from kvreference.arrays import AnyArray, Float, Int
 from kvreference.roundings import format_named, round_to
 from kvreference.tolerance.declaration import Declaration
+from kvspec.refusals import DtypeError
 from kvspec.vocabulary import Capabilities, World
 
 TOKEN_MAJOR, HEAD_MAJOR = "token-major", "head-major"

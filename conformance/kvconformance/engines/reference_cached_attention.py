@@ -12,7 +12,7 @@ from kvconformance.attention.formats import CacheFormat, Reads, dynamic
 from kvconformance.attention.sides import Side
 from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, AttentionCapabilities, loaded
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
-from kvreference.arrays import AnyArray, Float, Int, ScaleError
+from kvreference.arrays import AnyArray, Float, Int
 from kvreference.nibbles import unpack
 from kvreference.paged_cache import PagedCache
 from kvreference.pages import Layout, Pages
@@ -20,6 +20,7 @@ from kvreference.quantized_pages import QuantizedPages
 from kvreference.quantizers import Encoded, Scales, decode
 from kvreference.scheme_arithmetic import Single
 from kvspec.numbers.schemes import SCHEMES, Granularity, Scheme, Zero
+from kvspec.refusals import ScaleError
 
 NAMES = (
     "int8/token-head", "int8/head", "int8/tensor", "e4m3/token-head", "e4m3/head", "e4m3/tensor", "e5m2/token-head",

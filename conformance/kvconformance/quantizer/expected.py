@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from kvconformance.evidence.codes import one_nan
 from kvconformance.quantizer.surface import Single
 from kvreference import quantizers
-from kvreference.arrays import BadArrayError
 from kvspec.numbers.bounds import bound, rounding_term
-from kvspec.numbers.errors import QuantizationError
 from kvspec.numbers.floats import FloatFormat, Overflow, Special, power_of_two, rational, ulp
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.quantize import Scale, decode, dequantize, encode, given_scale, scale_of
 from kvspec.numbers.schemes import Division, Granularity, IntegerCodes, Scheme, Zero
+from kvspec.refusals import Refused
 from kvspec.violation import HarnessFault
 
 Doubles = NDArray[np.float64]
@@ -54,7 +53,7 @@ class Expected:
             else:
                 scales = shaped(self.fixed, self.x.shape, declared)
                 codes = quantizers.encode_with(self.x, scales, declared)
-        except BadArrayError:
+        except Refused:
             return None
         zeros = None if scales.zero is None else scales.zero.ravel().astype(np.float64)
         return Meaning(one_nan(codes, declared), scales.scale.ravel().astype(np.float64), zeros)
@@ -71,7 +70,7 @@ class Expected:
                 self.known[group] = (
                     self.fixed_scale(group) if self.fixed else scale_of(self.members(index), self.scheme)
                 )
-            except QuantizationError as error:
+            except Refused as error:
                 raise HarnessFault(f"the reference encodes what the specification refuses: {error}") from error
         return self.known[group]
 

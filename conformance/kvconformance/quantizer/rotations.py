@@ -20,10 +20,10 @@ from kvconformance.quantizer.expected import (
     surely,
 )
 from kvconformance.quantizer.surface import Array, Single
-from kvspec.numbers.errors import QuantizationError
 from kvspec.numbers.groups import Extent
 from kvspec.numbers.quantize import Scale, scale_of
 from kvspec.numbers.schemes import Anchor, IntegerCodes, NonFinite, Scheme, Zero
+from kvspec.refusals import Refused
 
 
 class Turned:
@@ -54,7 +54,7 @@ class Turned:
         try:
             for group in range(int(self.group.max()) + 1):
                 self.scales(group)
-        except QuantizationError:
+        except Refused:
             return True
         return False
 

@@ -33,6 +33,9 @@ def write_rows(
     scale_head_stride,
     scale_token_stride,
     FORMAT: tl.constexpr,
+    DIVISOR: tl.constexpr,
+    LOWEST: tl.constexpr,
+    HIGHEST: tl.constexpr,
     STATIC: tl.constexpr,
     KV_HEADS: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -41,7 +44,10 @@ def write_rows(
     HEADS: tl.constexpr,
     LANES: tl.constexpr,
 ):
-    """Grid `(cdiv(tokens, TOKENS), cdiv(KV_HEADS, HEADS))`; WIDTH is the stored width, half the head dim for int4."""
+    """Grid `(cdiv(tokens, TOKENS), cdiv(KV_HEADS, HEADS))`; WIDTH is the stored width, half the head dim for int4.
+
+    DIVISOR, LOWEST and HIGHEST are those of the scheme, None where it has none.
+    """
     token = tl.program_id(0).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)
     head = (tl.program_id(1) * HEADS + tl.arange(0, HEADS)).to(tl.int64)
     slot = tl.load(SLOTS + token, mask=token < tokens, other=-1)
@@ -55,10 +61,42 @@ def write_rows(
     scale = scale_row[:, None] + (head * scale_head_stride)[None, :]
     live = valid[:, None] & (head < KV_HEADS)[None, :]
     source = token[:, None] * key_token_stride + (head * key_head_stride)[None, :]
-    write_tile(KEYS, KEY_CACHE, KEY_SCALES, source, target, scale, live, FORMAT, STATIC, WIDTH, TOKENS, HEADS, LANES)
+    write_tile(
+        KEYS,
+        KEY_CACHE,
+        KEY_SCALES,
+        source,
+        target,
+        scale,
+        live,
+        FORMAT,
+        DIVISOR,
+        LOWEST,
+        HIGHEST,
+        STATIC,
+        WIDTH,
+        TOKENS,
+        HEADS,
+        LANES,
+    )
     source = token[:, None] * value_token_stride + (head * value_head_stride)[None, :]
     write_tile(
-        VALUES, VALUE_CACHE, VALUE_SCALES, source, target, scale, live, FORMAT, STATIC, WIDTH, TOKENS, HEADS, LANES
+        VALUES,
+        VALUE_CACHE,
+        VALUE_SCALES,
+        source,
+        target,
+        scale,
+        live,
+        FORMAT,
+        DIVISOR,
+        LOWEST,
+        HIGHEST,
+        STATIC,
+        WIDTH,
+        TOKENS,
+        HEADS,
+        LANES,
     )
 
 
@@ -72,6 +110,9 @@ def write_tile(
     scale_at,
     live,
     FORMAT: tl.constexpr,
+    DIVISOR: tl.constexpr,
+    LOWEST: tl.constexpr,
+    HIGHEST: tl.constexpr,
     STATIC: tl.constexpr,
     WIDTH: tl.constexpr,
     TOKENS: tl.constexpr,
@@ -89,25 +130,25 @@ def write_tile(
         if STATIC:
             scale = tl.load(SCALES + scale_at, mask=live, other=1.0)
         else:
-            scale = tl.div_rn(tl.maximum(anchor(low, float("inf")), anchor(high, float("inf"))), 7.0)
+            scale = tl.div_rn(tl.maximum(anchor(low, float("inf")), anchor(high, float("inf"))), DIVISOR)
             tl.store(SCALES + scale_at, scale, mask=live)
-        below = integers(low, scale, -8.0, 7.0, TOKENS, HEADS, LANES)
-        above = integers(high, scale, -8.0, 7.0, TOKENS, HEADS, LANES)
+        below = integers(low, scale, LOWEST, HIGHEST, TOKENS, HEADS, LANES)
+        above = integers(high, scale, LOWEST, HIGHEST, TOKENS, HEADS, LANES)
         tl.store(out, ((below & 15) | ((above & 15) << 4)).to(tl.uint8), mask=mask)
     elif FORMAT == "int8":
         x = tl.load(rows, mask=mask, other=0.0).to(tl.float32)
         if STATIC:
             scale = tl.load(SCALES + scale_at, mask=live, other=1.0)
         else:
-            scale = tl.div_rn(anchor(x, float("inf")), 127.0)
+            scale = tl.div_rn(anchor(x, float("inf")), DIVISOR)
             tl.store(SCALES + scale_at, scale, mask=live)
-        tl.store(out, integers(x, scale, -127.0, 127.0, TOKENS, HEADS, LANES).to(tl.int8), mask=mask)
+        tl.store(out, integers(x, scale, LOWEST, HIGHEST, TOKENS, HEADS, LANES).to(tl.int8), mask=mask)
     elif FORMAT == "e4m3":
         x = tl.load(rows, mask=mask, other=0.0).to(tl.float32)
         if STATIC:
             scale = tl.load(SCALES + scale_at, mask=live, other=1.0)
         else:
-            scale = tl.div_rn(anchor(x, 0.0), 448.0)
+            scale = tl.div_rn(anchor(x, 0.0), DIVISOR)
             tl.store(SCALES + scale_at, scale, mask=live)
         ratio = quotient(x, scale, TOKENS, HEADS, LANES)
         # A row of zeros has codes of +0; NaN and infinity keep theirs also there.

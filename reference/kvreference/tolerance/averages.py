@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kvreference.arrays import Float
+from kvreference.tolerance.arithmetic import OWN_UNIT, gamma
 
 ROWS = 256
 """Rows taken at a time, so that temporary arrays stay in a core's cache."""
@@ -59,6 +60,7 @@ def box_bound(p: Float, errors: Float, values: Float, output: Float) -> Float:
 def _climb(low: Float, more: Float, gains: Float, passes: int = 40) -> Float:
     x = np.zeros(gains.shape[1])
     base, mass = low @ gains, low.sum()
+    own, reach = gamma(4 * len(low) + 64, OWN_UNIT), (low + more) @ np.abs(gains)
     for _ in range(passes):
         above = gains - x
         left = base - mass * x + more @ np.maximum(above, 0.0)
@@ -66,4 +68,6 @@ def _climb(low: Float, more: Float, gains: Float, passes: int = 40) -> Float:
         if (step <= 2.0**-40 * np.abs(x)).all():
             break
         x = x + np.maximum(step, 0.0)
-    return np.asarray(x + np.maximum(left, 0.0) / mass, np.float64)
+    # What is left is a difference of sums, so its own error is one of their sizes.
+    unsure = own * (reach + (mass + more.sum()) * np.abs(x))
+    return np.asarray(x + (np.maximum(left, 0.0) + unsure) / mass, np.float64)

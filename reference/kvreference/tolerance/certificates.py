@@ -14,12 +14,10 @@ import numpy as np
 from kvreference.arrays import DeclarationError, Float, as_float, check_shape
 from kvreference.attention import Row
 from kvreference.roundings import format_named, round_to
+from kvreference.tolerance.arithmetic import LEAST_CODE, TINY, gamma, own_error
 from kvreference.tolerance.averages import box_bound, mad_bound, sums_of_size, tanh_bound
 from kvreference.tolerance.declaration import Declaration
-from kvreference.tolerance.exponents import OWN_UNIT, TINY, Exponents, exponents, gamma
-
-SLACK = 1 + 2.0**-30
-"""Pays for the float64 arithmetic of the tolerance itself; that of the reference is counted where it happens."""
+from kvreference.tolerance.exponents import Exponents, exponents
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +57,21 @@ def t1(
     value_error: Float | None = None,
     *,
     box: bool = False,
+    key_units: Float | None = None,
     value_units: Float | None = None,
 ) -> Certificate:
     """The certificate for any kernel that fits `declaration`, around exact attention.
 
     `key_error` and `value_error`, shaped as keys and values, bound how far the kernel's keys and values are from
-    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. `value_units`, shaped
-    as values, bounds what the kernel multiplies an absolute error of P by, where that is not the value: the code of a
-    value whose scale P was multiplied by before it was rounded. Raises `ShapeError`.
+    those of `row`. `box` takes the exact worst case of the exponents, at several times the cost. `key_units` and
+    `value_units`, shaped alike, bound what the kernel multiplies an absolute error of the query or of P by, where that
+    is not the key or value: the code of a value whose scale P was multiplied by before it was rounded. Raises
+    `ShapeError`.
     """
-    _check_errors(row, key_error=key_error, value_error=value_error, value_units=value_units)
+    _check_errors(row, key_error=key_error, key_units=key_units, value_error=value_error, value_units=value_units)
     if len(row.keys) == 0:
         return _nothing(row)
-    errors = exponents(row, declaration, key_error)
+    errors = exponents(row, declaration, key_error, key_units)
     d, values = errors.relative, _with_sink(row, row.values)
     weights = np.exp(errors.z - errors.z.max())
     mass = weights.sum()
@@ -90,21 +90,31 @@ def t1(
     rounded = (unit * size * (1 + noise) + noise * (size + np.abs(output) + moved)) / (1 - noise)
     lost = (step / 2 + (errors.rescales + 4) * TINY) * np.exp(errors.later.max() + errors.top_error.max())
     flushed = lost / (mass * least) * (reach + len(p) * np.abs(output)) * (1 + noise) / (1 - noise)
+    flushed = flushed + _flushed_sums(len(p), errors, reach) / (1 - noise)
     partial = _partial(declaration, errors, size * (1 + unit) * (1 + noise) / (1 - noise))
-    return Certificate(output, (moved + rounded + flushed + partial) * SLACK)
+    return _certificate(row, output, moved + rounded + flushed + partial, (size + np.abs(output)) / least)
 
 
-def t2(row: Row, declaration: Declaration, value_scales: Float | None = None) -> Certificate:
+def t2(
+    row: Row,
+    declaration: Declaration,
+    value_scales: Float | None = None,
+    *,
+    key_units: Float | None = None,
+    value_units: Float | None = None,
+) -> Certificate:
     """The certificate for a kernel whose tile and splits are declared, around attention that rounds P as it does.
 
     `value_scales` `[n]` are for a kernel that multiplies each P by the scale of its value before it rounds, and then
-    by the value's code. Raises `DeclarationError` where the tile or the format of P is not declared, `ShapeError`.
+    by the value's code; `key_units` and `value_units` as in `t1`. Raises `DeclarationError` where the tile or the
+    format of P is not declared, `ShapeError`.
     """
     if declaration.p is None or declaration.kv_tile is None:
         raise DeclarationError("T2 needs the KV tile and the format to which P is rounded")
+    _check_errors(row, key_units=key_units, value_units=value_units)
     if len(row.keys) == 0:
         return _nothing(row)
-    errors, scales = exponents(row, declaration), _positive(row, value_scales)
+    errors, scales = exponents(row, declaration, None, key_units), _positive(row, value_scales)
     values, units = _with_sink(row, row.values), _units(row, value_scales)
     weights, factor = np.exp(errors.z - errors.top), np.exp(errors.top - errors.z.max())
     d = errors.logit + errors.top_error + errors.local + (0.0 if value_scales is None else declaration.accumulation)
@@ -115,15 +125,30 @@ def t2(row: Row, declaration: Declaration, value_scales: Float | None = None) ->
     later = errors.later + errors.drift
     output, grown, least = a @ values, np.exp(later), p @ np.exp(-(d + later))
     doubted, size, reach = sums_of_size(np.stack([doubt * grown, (a + doubt) * grown / least, units]), values)
+    if value_units is not None:
+        reach = value_units.sum(axis=0)
     moved = _scaled_bound(later, a, p, values, output) + np.abs(output) * ((p * grown) @ np.expm1(d))
     moved = (moved + doubted) / least
     noise = _noise(row, declaration, errors, products=1 if value_scales is None else 2)
     rounded = noise * (size + np.abs(output) + moved) / (1 - noise)
     lost = (errors.rescales + 5) * TINY * grown.max() / (mass * least)
-    flushed = lost * (reach + len(p) * np.abs(output))
+    flushed = lost * (reach + len(p) * np.abs(output)) + _flushed_sums(len(p), errors, reach) / (1 - noise)
     partial = _partial(declaration, errors, size * (1 + noise) / (1 - noise))
-    tolerance = (moved + rounded + flushed + partial) * SLACK
-    return Certificate(output, tolerance, int((either_way > 0).sum()))
+    unsure = size + np.abs(output) * ((a + p) @ grown) / least
+    return _certificate(row, output, moved + rounded + flushed + partial, unsure, int((either_way > 0).sum()))
+
+
+def _certificate(row: Row, output: Float, tolerance: Float, unsure: Float, ambiguous: int = 0) -> Certificate:
+    """With what our own arithmetic may be off: relative to the tolerance, and to the sums `unsure` of the output."""
+    own = own_error(*row.keys.shape)
+    tolerance = tolerance * (1 + own) + own * unsure
+    # Where errors are so large that their exponentials overflow, nothing is certain.
+    return Certificate(output, np.where(np.isnan(tolerance), np.inf, tolerance), ambiguous)
+
+
+def _flushed_sums(count: int, errors: Exponents, reach: Float) -> Float:
+    """What flushed products, sums, rescales, divisions and merges may add up to: a weight of at most 1 is left."""
+    return 8 * TINY * (count + errors.rescales + errors.parts + 1) * (1 + reach / LEAST_CODE)
 
 
 def _positive(row: Row, value_scales: Float | None) -> Float:
@@ -161,10 +186,10 @@ def _scaled_bound(later: Float, a: Float, p: Float, values: Float, output: Float
 
 
 def _noise(row: Row, declaration: Declaration, errors: Exponents, products: int = 1) -> float:
-    """Relative error of a chain of products, additions, rescales, merges and divisions; and of our own sums."""
+    """Relative error of a chain of products, additions, rescales, merges and divisions."""
     joined = errors.rescales + errors.parts + 4 + products + (row.sink is not None)
     chain = (declaration.h_pv or len(row.keys)) + joined
-    return gamma(chain, declaration.accumulation) + gamma(len(row.keys) + 8, OWN_UNIT)
+    return gamma(chain, declaration.accumulation)
 
 
 def _partial(declaration: Declaration, errors: Exponents, size: Float) -> Float:
@@ -191,4 +216,4 @@ def _nothing(row: Row) -> Certificate:
 def _check_errors(row: Row, **given: Float | None) -> None:
     for name, array in given.items():
         if array is not None:
-            check_shape(name, as_float(name, array), (row.keys if name == "key_error" else row.values).shape)
+            check_shape(name, as_float(name, array), (row.keys if name.startswith("key") else row.values).shape)

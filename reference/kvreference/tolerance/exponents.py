@@ -6,26 +6,15 @@ sink.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kvreference.arrays import DeclarationError, Float
+from kvreference.arrays import Float
 from kvreference.attention import Row
+from kvreference.tolerance.arithmetic import LEAST_CODE, OWN_EXPONENT, OWN_LIBRARY, OWN_UNIT, TINY, gamma, own_error
 from kvreference.tolerance.averages import sizes_along
 from kvreference.tolerance.declaration import Declaration
-
-OWN_UNIT = 2.0**-53
-TINY = 2.0**-126
-"""What an operation of a kernel may flush to zero."""
-
-
-def gamma(chain: float, unit: float) -> float:
-    """`chain * unit / (1 - chain * unit)`: relative error of `chain` roundings (Higham 2002, lemma 3.1)."""
-    product = chain * unit
-    if product >= 0.5:
-        raise DeclarationError(f"{chain} roundings of unit {unit} leave no correct digit")
-    return product / (1 - product)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +42,29 @@ class Exponents:
         return self.logit + self.local + self.later
 
 
-def exponents(row: Row, declaration: Declaration, key_error: Float | None = None) -> Exponents:
-    """All exponent errors of a row with at least one key; `key_error` `[n, head_dim]` bounds |K - K_kernel|."""
-    z, error = _logit_errors(row, declaration, key_error)
+def exponents(
+    row: Row, declaration: Declaration, key_error: Float | None = None, key_units: Float | None = None
+) -> Exponents:
+    """All exponent errors of a row with at least one key; `key_error` `[n, head_dim]` bounds |K - K_kernel|.
+
+    `key_units`, shaped as keys, bounds what the kernel multiplies a query by, where that is not the key: a code.
+    """
+    z, error = _logit_errors(row, declaration, key_error, row.keys if key_units is None else key_units)
     if row.softcap is not None:
         z, error = _capped_errors(z, error, row.softcap, declaration)
+    own = 1 + own_error(*row.keys.shape)
+    # Sums such as z + error are rounded at the size of z.
+    error = error * own + 4 * OWN_UNIT * np.abs(z)
     if declaration.kv_tile is None:
         found = _in_any_order(z, error, declaration)
     else:
         found = _in_tiles(row.first, z, error, declaration)
-    return found if row.sink is None else _and_sink(found, row.sink, declaration)
+    found = found if row.sink is None else _and_sink(found, row.sink, declaration)
+    grown = {name: getattr(found, name) * own for name in ("logit", "top_error", "local", "later", "drift")}
+    return replace(found, **grown)
 
 
-def _logit_errors(row: Row, declaration: Declaration, key_error: Float | None) -> tuple[Float, Float]:
+def _logit_errors(row: Row, declaration: Declaration, key_error: Float | None, key_units: Float) -> tuple[Float, Float]:
     size, scale = row.keys.shape[1], abs(row.scale)
     magnitude = scale * sizes_along(row.keys, row.query)
     z = row.scale * (row.keys @ row.query)
@@ -73,15 +72,17 @@ def _logit_errors(row: Row, declaration: Declaration, key_error: Float | None) -
     chain = (declaration.h_qk or size) + (not declaration.exact_products)
     g = gamma(chain, declaration.accumulation) + gamma(size + 2, OWN_UNIT)
     g4 = gamma(4, declaration.accumulation)
-    flushed = 2 * TINY * (1 + size * scale)
+    reach = 1 + sizes_along(key_units, np.ones(size)) / LEAST_CODE
+    flushed = 8 * TINY * max(1.0, scale) * (1 + size + np.abs(row.query).sum()) * reach
     return z, moved + g * (magnitude + moved) * (1 + g4) + g4 * (np.abs(z) + moved) + flushed
 
 
 def _capped_errors(z: Float, error: Float, cap: float, declaration: Declaration) -> tuple[Float, Float]:
-    # The cap is a contraction; argument and result take five more roundings.
+    # The cap is a contraction; argument and result take five more roundings, and three operations may flush.
     capped = cap * np.tanh(z / cap)
-    rounding = gamma(5, declaration.accumulation) + 4 * OWN_UNIT
-    return capped, error + cap * declaration.tanh_error * (1 + rounding) + rounding * (np.abs(capped) + error)
+    rounding = gamma(5, declaration.accumulation) + OWN_LIBRARY + 4 * OWN_UNIT
+    off = cap * declaration.tanh_error * (1 + rounding) + rounding * (np.abs(capped) + error)
+    return capped, error + off + 8 * TINY * (1 + cap)
 
 
 def _exp_error(declaration: Declaration) -> float:
@@ -92,7 +93,7 @@ def _in_any_order(z: Float, error: Float, declaration: Declaration) -> Exponents
     # Whatever the tiling, distances to running maxima add up to at most the distance to the largest logit.
     count, top = len(z), np.full_like(z, z.max())
     slack = np.full_like(z, error.max())
-    local = declaration.accumulation * (top - z + error + slack) + _exp_error(declaration) + 4 * OWN_UNIT
+    local = declaration.accumulation * (top - z + error + slack) + _exp_error(declaration) + OWN_EXPONENT
     later = np.full_like(z, (count - 1) * _exp_error(declaration))
     # Where parts begin is unknown too, for they are multiples of the tile.
     parts = 2 + count // declaration.split_tokens if declaration.split_tokens else declaration.splits
@@ -116,7 +117,7 @@ def _in_tiles(first: int, z: Float, error: Float, declaration: Declaration) -> E
         sizes, rescales = [b - a for a, b in tiles], max(rescales, len(tiles) - 1)
         columns.append(np.repeat(np.stack([top, off, later, drift]), sizes, axis=1))
     top, off, later, drift = np.concatenate(columns, axis=1)
-    local = declaration.accumulation * (top - z + off + error) + _exp_error(declaration) + 4 * OWN_UNIT
+    local = declaration.accumulation * (top - z + off + error) + _exp_error(declaration) + OWN_EXPONENT
     return Exponents(z, error, top, off, local, later, drift, rescales, len(splits))
 
 
@@ -152,7 +153,7 @@ def _and_sink(keys: Exponents, sink: float, declaration: Declaration) -> Exponen
     u, top = declaration.accumulation, float(keys.z.max())
     logit, slack = gamma(4, u) * abs(sink), float(keys.top_error.max())
     distance = abs(sink - top) + slack + logit + np.log(len(keys.z)) + 1
-    local = 2 * u * distance + 2 * _exp_error(declaration) + 4 * OWN_UNIT
+    local = 2 * u * distance + 2 * _exp_error(declaration) + OWN_EXPONENT
     end = (sink, logit, max(top, sink), slack, local, 0.0, 0.0)
     arrays = (keys.z, keys.logit, keys.top, keys.top_error, keys.local, keys.later, keys.drift)
     z, error, tops, top_error, locals_, later, drift = map(np.append, arrays, end)

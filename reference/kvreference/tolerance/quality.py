@@ -13,9 +13,8 @@ import numpy as np
 
 from kvreference.arrays import Float, as_float, check_shape
 from kvreference.attention import Row, attend_row
+from kvreference.tolerance.arithmetic import own_error
 from kvreference.tolerance.averages import sums_of_size
-from kvreference.tolerance.certificates import SLACK
-from kvreference.tolerance.exponents import OWN_UNIT, gamma
 
 SIGMAS = 6
 
@@ -53,9 +52,10 @@ def quality(row: Row, keys: Float, values: Float, key_step: Float, value_step: F
     # A sink carries no value, so its weight moves the output by its distance from zero.
     moved = moved + abs(p_held.sum() - p.sum()) * np.abs(exact.output)
     bound = moved + p_held @ np.abs(held.values - row.values)
-    own = gamma(2 * len(p) + row.keys.shape[1] + 64, OWN_UNIT) * _scale_of(row, held, p + p_held)
+    own = own_error(*row.keys.shape)
+    bound = bound * (1 + own) + 2 * own * _scale_of(row, held, p + p_held)
     variance = _variance(row, p, exact.output, key_step, value_step)
-    return Quality(exact.output, quantized.output, (bound + own) * SLACK, SIGMAS * np.sqrt(variance))
+    return Quality(exact.output, quantized.output, bound, SIGMAS * np.sqrt(variance))
 
 
 def _scale_of(row: Row, held: Row, weights: Float) -> Float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NewType
 
-from kvspec.numbers.errors import ShapeError
 from kvspec.numbers.schemes import Granularity, Scheme
+from kvspec.refusals import ShapeError
 
 GroupId = NewType("GroupId", int)
 """Index of a group, counted with its last coordinate fastest."""

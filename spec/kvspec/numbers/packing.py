@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kvspec.numbers.errors import CodeError, ShapeError
+from kvspec.numbers.errors import CodeError
 from kvspec.numbers.schemes import IntegerCodes, Layout
+from kvspec.refusals import ShapeError
 
 
 def pack(codes: Sequence[int], of: IntegerCodes, layout: Layout) -> bytes:

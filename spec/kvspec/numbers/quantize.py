@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NewType
 
-from kvspec.numbers.errors import CodeError, NonFiniteValueError, QuantizationError, ScaleCountError, ShapeError
+from kvspec.numbers.errors import CodeError, ScaleCountError
 from kvspec.numbers.floats import FloatFormat, Number, Special, exact, from_bits, rational, round_to, to_bits
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.scales import Scale, Value, given_scale, scale_of
 from kvspec.numbers.schemes import IntegerCodes, NonFinite, Scheme, Zero
 from kvspec.numbers.steps import clip, quotient, to_integer
+from kvspec.refusals import NonFiniteError, Refused, ShapeError
 
 __all__ = [
     "Code",
@@ -34,7 +35,7 @@ Code = NewType("Code", int)
 
 
 def encode(value: Value, scale: Scale, scheme: Scheme) -> Code:
-    """The code of one value; raises NonFiniteValueError where refused, UndefinedError for an undeclared division."""
+    """The code of one value; raises NonFiniteError where refused, UndefinedError for an undeclared division."""
     number = exact(value)
     if number in {Special.NAN, Special.INFINITY, Special.NEGATIVE_INFINITY}:
         return _non_finite_code(number, scheme)
@@ -94,7 +95,7 @@ def encode_all(
             scale = scales[group] if scales is not None else scale_of([values[index] for index in indices], scheme)
             for place, index in enumerate(indices):
                 codes[index] = _encode_at(place, values[index], scale, scheme)
-        except QuantizationError as error:
+        except Refused as error:
             raise type(error)(f"group {group}: {error}") from error
         found.append(scale)
     return found, codes
@@ -103,7 +104,7 @@ def encode_all(
 def _encode_at(place: int, value: Value, scale: Scale, scheme: Scheme) -> Code:
     try:
         return encode(value, scale, scheme)
-    except QuantizationError as error:
+    except Refused as error:
         raise type(error)(f"{error} (at index {place} of a group)") from error
 
 
@@ -116,7 +117,7 @@ def _shifted(number: Number, scale: Scale, scheme: Scheme) -> Number:
 def _non_finite_code(number: Number, scheme: Scheme) -> Code:
     treatment = scheme.nan if number is Special.NAN else scheme.infinity
     if treatment is NonFinite.REFUSE or (number is Special.NAN and treatment is NonFinite.SATURATE):
-        raise NonFiniteValueError(f"{scheme.name}: {number} has no code")
+        raise NonFiniteError(f"{scheme.name}: {number} has no code")
     if isinstance(scheme.codes, FloatFormat):
         keep = treatment is NonFinite.KEEP
         if keep and not scheme.codes.has_infinity:
@@ -124,5 +125,5 @@ def _non_finite_code(number: Number, scheme: Scheme) -> Code:
             return Code(scheme.codes.nan_bits)
         return Code(to_bits(number, scheme.codes, scheme.overflow if keep else None))
     if treatment is NonFinite.KEEP:
-        raise NonFiniteValueError(f"{scheme.name}: {number} has no integer code to be kept in")
+        raise NonFiniteError(f"{scheme.name}: {number} has no integer code to be kept in")
     return Code(scheme.codes.highest if number is Special.INFINITY else scheme.codes.lowest)

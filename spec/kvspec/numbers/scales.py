@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from kvspec.numbers.errors import NonFiniteValueError, ScaleError, ShapeError, UndefinedError
+from kvspec.numbers.errors import UndefinedError
 from kvspec.numbers.floats import FloatFormat, Special, exact, finite, rational, round_to
 from kvspec.numbers.schemes import Anchor, Divides, Division, NonFinite, Scheme, Zero, ZeroGroup
 from kvspec.numbers.steps import clip, quotient, to_integer
+from kvspec.refusals import NonFiniteError, ScaleError, ShapeError
 
 Value = Fraction | float | Special
 """A value to quantize; floats and ints mean exactly what they hold."""
@@ -31,7 +32,7 @@ class Scale:
 
 
 def scale_of(values: Sequence[Value], scheme: Scheme) -> Scale:
-    """The scale of one group; raises ShapeError if it is empty, NonFiniteValueError, or ScaleError on overflow."""
+    """The scale of one group; raises ShapeError if it is empty, NonFiniteError, or ScaleError on overflow."""
     members = _joining(values, scheme)
     lowest = _least(members, scheme)
     anchor = _anchor(members, scheme)
@@ -81,7 +82,7 @@ def _joining(values: Sequence[Value], scheme: Scheme) -> list[Fraction]:
         if number is not None:
             members.append(number)
         elif (scheme.nan if exact(value) is Special.NAN else scheme.infinity) is NonFinite.REFUSE:
-            raise NonFiniteValueError(f"{scheme.name}: {value} at index {index} of a group")
+            raise NonFiniteError(f"{scheme.name}: {value} at index {index} of a group")
     return members or [Fraction(0)]
 
 

@@ -161,6 +161,10 @@ class Scheme:
 
 INT8 = Scheme("int8", IntegerCodes(8, -127, 127), 127)
 INT4 = Scheme("int4", IntegerCodes(4, -7, 7, bias=8), 7, scale_format=FP16, layout=Layout.ADJACENT)
+INT4_FP32 = replace(
+    INT4, name="int4-fp32", codes=IntegerCodes(4, -8, 7, bias=8), scale_format=FP32, layout=Layout.HALVES
+)
+"""Nibbles of kvoptimized: fp32 scales with divisor 7. Under a scale taken from the row itself no code is -8."""
 UINT8 = Scheme("uint8", IntegerCodes(8, 0, 255), 255, anchor=Anchor.RANGE_WITH_ZERO, zero=Zero.ZERO_POINT)
 UINT4 = replace(
     UINT8, name="uint4", codes=IntegerCodes(4, 0, 15), divisor=15, scale_format=FP16, layout=Layout.ADJACENT
@@ -173,7 +177,7 @@ E5M2_CODES = Scheme("e5m2", E5M2, 57344, nan=NonFinite.KEEP, infinity=NonFinite.
 E5M2_INF = replace(E5M2_CODES, name="e5m2-inf", overflow=Overflow.INFINITY, infinity=NonFinite.KEEP)
 """Overflow from 61440 on gives infinity, as the conversion of torch does (its e4m3fn saturates)."""
 
-_BASES = (INT8, INT4, UINT8, UINT4, E4M3, E4M3_NAN, E5M2_CODES, E5M2_INF)
+_BASES = (INT8, INT4, INT4_FP32, UINT8, UINT4, E4M3, E4M3_NAN, E5M2_CODES, E5M2_INF)
 _GRAINS = (
     (Granularity.TENSOR, None),
     (Granularity.HEAD, None),

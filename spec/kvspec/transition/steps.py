@@ -39,8 +39,10 @@ def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
 def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     """A step ends that has computed a token, freed a block or rejected a request, if anything waits."""
     pending = state.live()
+    if state.progressed:
+        state.idle_steps = 0
     if pending and not state.transfers and not any(state.in_flight.values()):
-        state.idle_steps = 0 if state.progressed else state.idle_steps + 1
+        state.idle_steps += not state.progressed
         tally.require(
             state.idle_steps <= state.capabilities.idle_steps,
             rules.PROGRESS_OR_REJECT,

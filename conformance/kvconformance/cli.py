@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -19,7 +18,7 @@ from kvconformance.exhaust import command as exhaust
 from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
-from kvconformance.output import require_writable, usage, write
+from kvconformance.output import escape, require_writable, usage, write
 from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
@@ -206,7 +205,7 @@ class Watch:
     def loaded(self, name: str, version: str) -> None:
         """The engine is there."""
         self.bar.remove_task(self.loading)
-        console.print(f"{name} {version}")
+        console.print(escape(f"{name} {version}"))
 
     def told(self, surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
         """So many examples are done."""

@@ -248,7 +248,7 @@ class StepperDriver:
 
     def copied(self, action: BlockCopy) -> list[ev.Event]:
         """Copy-on-write of one entry of a table."""
-        index = entry(self.live(action.request), action.source)
+        index = entry(self.live(action.request), action)
         return [ev.Copy(action.request, index, action.source, action.target, action.extent)]
 
     def settle(self, id: RequestId, sampled: dict[RequestId, TokenId], finished: Set[RequestId] | None) -> None:
@@ -312,11 +312,13 @@ def name(number: int) -> RequestId:
     return RequestId(f"{letter}{round_}" if round_ else letter)
 
 
-def entry(live: Live, source: BlockId) -> int:
-    """The entry of a request's table that a copy moves."""
-    if source not in live.table:
-        raise HarnessFault(f"a copy for {live.request.id} names block {source}, not in its table {live.table}")
-    return live.table.index(source)
+def entry(live: Live, copy: BlockCopy) -> int:
+    """The entry of a request's table that a copy moves; of a stray one the entry that it fills, or the one behind all.
+
+    The specification judges it: an engine that copies from a block which the request does not hold is wrong.
+    """
+    named = (block for block in (copy.source, copy.target) if block in live.table)
+    return next((live.table.index(block) for block in named), len(live.table))
 
 
 def remaps(state: State, tables: Mapping[RequestId, tuple[BlockId, ...]]) -> Iterator[ev.Remap]:

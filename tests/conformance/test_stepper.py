@@ -10,17 +10,17 @@ import pytest
 
 from kvconformance.adapters import as_engine
 from kvconformance.claims import unclaimed
-from kvconformance.history import Abort, Add, Begin, End, History, Reset, Step
+from kvconformance.history import Abort, Add, Begin, Commit, End, Fork, Grow, History, Reset, Step
 from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvreference.publishing import PublishingStepper
 from kvreference.scheduler import ReferenceStepper, Task
 from kvreference.scheduler import Step as Planned
 from kvspec import rules
-from kvspec.plans import Scheduled, StepPlan
+from kvspec.plans import BlockCopy, Extension, Scheduled, StepPlan
 from kvspec.rules import Rule
 from kvspec.violation import Tally
-from kvspec.vocabulary import RequestId, Surface, TokenId, World
+from kvspec.vocabulary import BlockId, Request, RequestId, Surface, TokenId, World
 
 
 def broken(stepper: type[Any], history: History) -> Rule | None:
@@ -212,3 +212,58 @@ def test_a_refused_reset_that_forgets_is_told_of_a_stepper_that_cannot_fork() ->
     assert unclaimed(as_engine(NoFork), Surface.STEPPER, rules.FAILURE_IS_ATOMIC) is None
     neither = type("Neither", (NoFork,), {"capabilities": replace(NoFork.capabilities, resets=False)})
     assert unclaimed(as_engine(neither), Surface.STEPPER, rules.FAILURE_IS_ATOMIC) == "the adapter has no fork()"
+
+
+class PendingCopySurvives(ReferenceStepper):
+    """A fork that was to copy its last block is preempted, and when it has blocks again the copy still takes place."""
+
+    def fork(self, parent: RequestId, child: Request) -> bool:
+        """Note the block that is to be copied."""
+        done = super().fork(parent, child)
+        self.pending = {child.id: self.tasks[child.id].holding.table[-1]} if done else {}
+        return done
+
+    def admit(self, step: Planned, task: Task) -> bool:
+        """Start a request, and copy what was to be copied before."""
+        done = super().admit(step, task)
+        source = self.pending.pop(task.request.id, None) if done and task.resumed else None
+        if source is not None:
+            scheduled = step.actions.pop()
+            step.actions += [BlockCopy(task.request.id, source, task.holding.table[-1]), scheduled]
+        return done
+
+    pending: Mapping[RequestId, BlockId] = {}
+
+
+def test_a_copy_out_of_a_block_that_is_no_longer_held_is_a_verdict_with_its_history() -> None:
+    """xLLM #1984: with no room to grow, the fork of the last request is preempted before it has copied anything."""
+    fork = (Add((0, 1, 0), 3), Step(), Fork(), Add((1, 1, 1, 1, 1), 3), *[Step()] * 6)
+    history = History(5, 2, fork, token_budget=8, max_running=3)
+    stepper = PendingCopySurvives
+    trial = play(stepper, stepper.capabilities, Surface.STEPPER, history, Tally())
+    assert trial.violation is not None and trial.violation.rule is rules.NO_DANGLING_REFERENCE
+    assert "copies from block" in trial.violation.seen and trial.violation.facts["request"] == "B"
+    assert broken(ReferenceStepper, history) is None
+
+
+class StrayCopies(ReferencePool):
+    """Copies a block that the request does not hold."""
+
+    def extend(self, id: RequestId, count: int) -> Extension | None:
+        """An extension with a copy out of nowhere, or out of a block that there is not."""
+        done = super().extend(id, count)
+        return done and replace(done, copies=(BlockCopy(id, self.stray, done.table[0]),))
+
+    stray = BlockId(3)
+
+
+class StrayCopiesOfNoBlock(StrayCopies):
+    stray = BlockId(99)
+
+
+@pytest.mark.parametrize("pool", [StrayCopies, StrayCopiesOfNoBlock])
+def test_a_stray_copy_of_a_pool_is_a_verdict(pool: type[StrayCopies]) -> None:
+    history = History(4, 2, (Add((0, 1, 0)), Commit(), Grow()))
+    trial = play(pool, pool.capabilities, Surface.POOL, history, Tally())
+    assert trial.violation is not None and trial.violation.rule is rules.NO_DANGLING_REFERENCE
+    assert "its table" in trial.violation.expected

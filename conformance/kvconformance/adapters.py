@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -74,14 +74,29 @@ def as_engine(thing: object, name: str | None = None) -> Engine:
     return engine
 
 
-def with_profiles(engine: Engine, profiles: frozenset[str]) -> Engine:
-    """The engine as if it declared these profiles too. Raises `NotAnAdapter` for a name that is no profile."""
+def with_profiles(engine: Engine, profiles: frozenset[str], surfaces: Collection[Surface] | None = None) -> Engine:
+    """The engine as if it declared these profiles too.
+
+    Raises `NotAnAdapter` for a name that is no profile, and for one that binds none of `surfaces` (None: all it has).
+    """
     if not profiles:
         return engine
     known = {rule.profile for rule in RULES.values() if rule.profile}
     if strange := profiles - known:
         raise NotAnAdapter(f"no profile is called {', '.join(sorted(strange))}; there are {', '.join(sorted(known))}")
+    for profile in sorted(profiles):
+        _require_bound(profile, engine.factories if surfaces is None else surfaces)
     return replace(engine, factories={s: _Declaring(f, profiles) for s, f in engine.factories.items()})
+
+
+def _require_bound(profile: str, surfaces: Collection[Surface]) -> None:
+    """The profile does something on one of the surfaces."""
+    bound = [surface for rule in RULES.values() if rule.profile == profile for surface in rule.surfaces]
+    if not set(bound) & set(surfaces):
+        raise NotAnAdapter(
+            f"the profile {profile} does nothing on {', '.join(surface.value for surface in surfaces)}; "
+            f"it is one of {', '.join(surface.value for surface in bound)}"
+        )
 
 
 class _Declaring:

@@ -89,6 +89,14 @@ def test_a_wrong_adapter_returns_3() -> None:
         (["check", "reference", "--surface", "generator"], "has no surface generator; it has pool, stepper"),
         (["check", "reference", "--rule", "prefix/one-token"], "did you mean prefix/one-token-left"),
         (["check", "reference", "--profile", "mru"], "no profile is called mru"),
+        (
+            ["check", "reference", "--surface", "pool", "--profile", "fcfs"],
+            "the profile fcfs does nothing on pool; it is one of stepper",
+        ),
+        (
+            ["check", "kvreference.pool:ReferencePool", "--profile", "decode-first"],
+            "the profile decode-first does nothing on pool",
+        ),
         (["check", "reference", "--history", "{}"], "--history needs the one --surface"),
         (["check", "reference", "--surface", "pool", "--history", "{"], "not a history"),
         (

@@ -14,6 +14,8 @@ from kvconformance.adapters import as_engine
 from kvconformance.report import Finding, Verdict
 from kvconformance.search import Plan
 from kvconformance.supervise import Stopped, check_supervised
+from kvconformance.surfaces import Engine
+from kvreference.pool import ReferencePool
 from kvspec import rules
 from kvspec.vocabulary import Surface
 from tests.conformance import hostile
@@ -49,6 +51,13 @@ def test_a_death_of_the_process_becomes_a_finding(adapter: Any, how: str) -> Non
     assert how in finding.seen
     assert 2 <= finding.operations <= 3, finding.steps
     assert "kvspec check" in finding.rerun
+
+
+def test_after_a_death_the_other_surfaces_are_checked_though_a_profile_does_nothing_there() -> None:
+    engine = Engine("two", "0", {Surface.STEPPER: hostile.Exiting, Surface.POOL: ReferencePool})
+    report = check_supervised(lambda: engine, replace(PLAN, examples=30), profiles=frozenset({"fcfs"}))
+    assert [result.surface for result in report.results] == [Surface.STEPPER, Surface.POOL]
+    assert report.exit_status == 1 and report.results[1].examples == 30
 
 
 def test_a_hang_that_no_signal_ends_becomes_a_finding() -> None:

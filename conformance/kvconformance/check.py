@@ -74,12 +74,14 @@ def check_surface(
     return result(engine, outcome, name or engine.name, plan.rules)
 
 
-def replay(engine: Engine, surface: Surface, history: History, plan: Plan, name: str) -> SurfaceResult:
-    """Run one history, as printed by a finding, and judge it."""
+def replay(
+    engine: Engine, surface: Surface, history: History, plan: Plan, name: str, alive: Callable[[], None] = lambda: None
+) -> SurfaceResult:
+    """Run one history, as printed by a finding, and judge it; a long one calls `alive` now and then."""
     tally = Tally()
     capabilities = engine.capabilities(surface)
     try:
-        trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience)
+        trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience, alive=alive)
     except HarnessFault as fault:
         return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
     found = [Found(trial, 1)] if trial.violation is not None else []

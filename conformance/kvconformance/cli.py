@@ -90,7 +90,7 @@ def check(
     history: Annotated[str | None, typer.Option(help="Judge one history, as printed by a finding, and stop.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
     patience: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+        float, typer.Option(min=0.1, help="Seconds without an answer before it counts as a hang.")
     ] = 10.0,
 ) -> None:
     """Check an engine: a verdict for every rule, and for every broken one the smallest history that breaks it.

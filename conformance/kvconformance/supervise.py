@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
@@ -151,7 +152,8 @@ def _work(job: _Job, line: Line) -> None:
     for surface in wanted:
         if job.history is not None:
             line.journal(surface, job.history)
-            part = replay(engine, surface, job.history, share, job.name or engine.name)
+            alive = partial(told, surface, 0, 1, [])
+            part = replay(engine, surface, job.history, share, job.name or engine.name, alive)
         else:
             part = check_surface(engine, surface, share, name=job.name, progress=_seldom(told), journal=line.journal)
         line.answer(Part(part), last=surface is wanted[-1])

@@ -315,7 +315,7 @@ ONE_QUEUE = _rule(
 PROGRESS_OR_REJECT = _rule(
     "sched/progress-or-reject",
     "With work waiting, a step computes a token, frees a block or rejects a request; what can never fit is "
-    "rejected, and what fits is not.",
+    "rejected, what fits is not, and every request finishes.",
     (STEPPER, GENERATOR),
     sources=("L1", "L2", "SGLang #19881", "vLLM #49674", "transformers #43150"),
 )

@@ -75,6 +75,10 @@ def test_a_wrong_adapter_returns_3() -> None:
     assert "harness fault" in done.stderr
 
 
+DEEP = f'"options":{{"a":{"[" * 9_000}{"]" * 9_000}}},'
+ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt":[1],"max_new_tokens":%d}]}'
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -102,6 +106,22 @@ def test_a_wrong_adapter_returns_3() -> None:
         (
             ["check", "reference", "--surface", "pool", "--history", '{"num_blocks":0,"block_size":1,"operations":[]}'],
             "num_blocks is 0",
+        ),
+        (
+            ["check", "reference", "--surface", "pool", "--history", ADDED % ("", 1 << 20, 1 << 16, 1)],
+            "num_blocks times block_size is 68719476736",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, 0)],
+            "operation 0 asks for 0 new tokens",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, -3)],
+            "operation 0 asks for -3 new tokens",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % (DEEP, 4, 2, 1)],
+            "not a history: nested too deeply",
         ),
         (["explain", "nothing/at-all"], "no rule is called"),
     ],

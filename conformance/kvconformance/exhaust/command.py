@@ -65,7 +65,7 @@ def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Re
         rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
         json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
         patience: Annotated[
-            float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+            float, typer.Option(min=0.1, help="Seconds without an answer before it counts as a hang.")
         ] = 10.0,
     ) -> None:
         """Play every history of small worlds on an engine, shortest first.

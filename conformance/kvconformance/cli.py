@@ -140,7 +140,7 @@ def rules(
         return
     table = Table("rule", "sentence", box=None, pad_edge=False)
     for rule in RULES.values():
-        table.add_row(rule.id, escape(rule.sentence) + ("" if rule.checked else " [dim](not checked yet)[/]"))
+        table.add_row(rule.id, escape(rule.sentence))
     console.print(table)
 
 
@@ -155,7 +155,7 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule id, such as prefix/
     above = [r.id for r in RULES.values() if found in r.falls_with_it]
     console.print(f"  falls with     {', '.join(above) or '-'}", soft_wrap=True)
     console.print(f"  sources        {', '.join(found.sources)}", soft_wrap=True)
-    console.print(f"  checked        {found.checked or 'not by this version'}")
+    console.print(f"  checked        {found.checked}")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 Ids never change and are never reused. `must` rules bind every engine that claims the surface; `profile` rules bind
 only engines that declare the profile. `implies` names the rules whose breaking follows from breaking this one, so
 that a report shows one root finding. `sources` are public bugs or the paragraph of the state machine behind the rule.
-`checked` says which part of kvspec enforces the rule today; a rule with `checked=None` is never reported as held.
+`checked` says which part of kvspec enforces the rule.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ TREE: Final = Surface.TREE
 GENERATOR: Final = Surface.GENERATOR
 QUANTIZER: Final = Surface.QUANTIZER
 ATTENTION: Final = Surface.ATTENTION
-EVENTS: Final = Surface.EVENTS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,7 +33,7 @@ class Rule:
     implies: tuple[Rule, ...] = ()
     sources: tuple[str, ...] = ()
     profile: str | None = None
-    checked: str | None = "transition"
+    checked: str = "transition"
     corrupts: bool = True
     """Whether the state means nothing after the rule was broken, so that an example must end."""
 
@@ -69,7 +68,7 @@ def _rule(
     implies: tuple[Rule, ...] = (),
     sources: tuple[str, ...] = (),
     profile: str | None = None,
-    checked: str | None = "transition",
+    checked: str = "transition",
     corrupts: bool = True,
 ) -> Rule:
     rule = Rule(id, sentence, surfaces, implies, sources, profile, checked, corrupts)

@@ -90,6 +90,7 @@ ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt"
         (["check", "tests.conformance.hostile:Boasting"], "declares forks=True but has no fork()"),
         (["check", "reference", "--json", "/no/such/folder/x.json"], "cannot write /no/such/folder/x.json"),
         (["check", "reference", "--surface", "pond"], "no surface is called 'pond'"),
+        (["check", "reference", "--surface", "events"], "no surface is called 'events'"),
         (["check", "reference", "--surface", "generator"], "has no surface generator; it has pool, stepper"),
         (["check", "reference", "--rule", "prefix/one-token"], "did you mean prefix/one-token-left"),
         (["check", "reference", "--profile", "mru"], "no profile is called mru"),

@@ -48,7 +48,6 @@ errors = Console(stderr=True, highlight=False)
 
 def main() -> None:
     """Entry point of the console script."""
-    sys.path.insert(0, str(Path.cwd()))
     app()
 
 

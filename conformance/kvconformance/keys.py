@@ -56,7 +56,7 @@ def compare_keys(factory: Callable[[World], Any], engine: str | None) -> tuple[i
 
 def _keys_of_another_process(engine: str) -> dict[str, list[str]]:
     """The keys of a fresh interpreter with another hash seed. Raises `HarnessFault` if it does not answer."""
-    command = [sys.executable, "-m", "kvconformance.keys", engine]
+    command = [sys.executable, "-P", "-m", "kvconformance.keys", engine]
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
     # S603: the command is our own interpreter with our own module
     done = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)  # noqa: S603

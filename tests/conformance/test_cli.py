@@ -135,6 +135,31 @@ def test_bad_input_gets_one_clear_line_and_status_2(arguments: list[str], says: 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["replay", "t.jsonl"], 2),
+        (["rules"], 0),
+        (["check", "reference", "--surface", "pool", "--examples", "1"], 0),
+        (["check", "mine:Mine", "--examples", "1"], 0),
+    ],
+)
+def test_a_folder_is_on_the_path_only_where_a_module_of_it_is_named(
+    arguments: list[str], status: int, tmp_path: Path
+) -> None:
+    for name in ("pydantic", "hypothesis", "numpy", "tomllib", "kvspec", "pygments"):
+        (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('ran').touch(); raise SystemExit(7)")
+    if "mine:Mine" in arguments:
+        for stray in tmp_path.glob("*.py"):
+            stray.unlink()
+        (tmp_path / "mine.py").write_text("from kvreference.pool import ReferencePool as Mine")
+    (tmp_path / "t.jsonl").write_text("{}")
+    command = [sys.executable, "-P", "-m", "kvconformance.cli", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 def test_rules_and_explain() -> None:
     listed = json.loads(kvspec("rules", "--json").stdout)
     assert {"id", "sentence", "surfaces", "implies", "sources"} <= set(listed[0])

@@ -64,7 +64,7 @@ def check_surface(
     try:
         (plan.how or search)(engine, surface, plan, judged, progress=tell, journal=note, outcome=outcome)
         if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
-            _compare_keys(engine, surface, name, outcome)
+            _compare_keys(engine, surface, name, outcome, lambda: tell(outcome.examples, plan.examples, []))
     except HarnessFault as fault:
         return faulty(str(fault))
     except Exception as error:  # a mistake of ours must not cost the verdicts of the other surfaces
@@ -140,9 +140,11 @@ class _Telling:
         return told
 
 
-def _compare_keys(engine: Engine, surface: Surface, name: str | None, outcome: Outcome) -> None:
+def _compare_keys(
+    engine: Engine, surface: Surface, name: str | None, outcome: Outcome, alive: Callable[[], None]
+) -> None:
     """Put `prefix/reproducible-key` to the test, which no history of one engine can show."""
-    compared, difference = compare_keys(engine.factories[surface], name)
+    compared, difference = compare_keys(engine.factories[surface], name, alive)
     outcome.exercised[REPRODUCIBLE_KEY] += compared
     if difference is not None:
         history = History(8, 2, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,12 @@ from kvconformance import trial
 from kvconformance.adapters import as_engine
 from kvconformance.claims import claimed
 from kvconformance.history import Add, History
+from kvconformance.keys import compare_keys
 from kvconformance.search import Outcome, Plan, search
 from kvconformance.supervise import check_supervised
 from kvconformance.surfaces import Engine
 from kvconformance.trial import MOST, Hang, time_limit
+from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
 from kvspec.plans import StepPlan
 from kvspec.rules import PROGRESS_OR_REJECT
@@ -93,6 +96,25 @@ def test_an_engine_that_hangs_again_is_accused() -> None:
     outcome = judged(lambda: busy(LONG) if next(calls) >= 3 else None)
     assert [found.rule for found in outcome.found] == [PROGRESS_OR_REJECT]
     assert outcome.found[0].trial.hung
+
+
+SLOW = """
+import os, time
+from kvreference.pool import ReferencePool as Slow
+if os.environ.get("PYTHONHASHSEED") == "12345":
+    time.sleep(2.5)
+"""
+
+
+def test_an_engine_that_another_process_imports_slowly_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW)
+    monkeypatch.chdir(tmp_path)
+    calls: list[int] = []
+    compared, difference = compare_keys(ReferencePool, "slow_to_import:Slow", lambda: calls.append(0))
+    assert compared and difference is None
+    assert len(calls) >= 2
 
 
 LONG_HISTORY = History(200, 8, (Add((0, 1, 0), 1_500),), token_budget=64)

@@ -17,7 +17,8 @@ def reset(state: State, event: ev.Reset, tally: Tally) -> None:
         return
     state.epoch += 1
     for block in state.blocks:
-        block.key = None
+        if block.key is not None:
+            block.key = None
     state.shown = state.kept = None
     state.last = "reset"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kvconformance.attention.surface import AttentionCapabilities
@@ -42,12 +44,17 @@ class NotAnAdapter(ValueError):
 
 
 def load(name: str) -> Engine:
-    """The engine with this name, or the object at `module:object`. Raises `NotAnAdapter`."""
+    """The engine with this name, or the object at `module:object`, which may be of the folder that we are in.
+
+    Raises `NotAnAdapter`.
+    """
     if name in BUILT_IN:
         return _built_in(name)
     if ":" not in name:
         raise NotAnAdapter(f"no engine is called {name!r}; there are {', '.join(BUILT_IN)}, or give module:object")
     module_name, _, attribute = name.partition(":")
+    # Only here: whoever reads a stranger's trace in a stranger's folder runs none of its modules.
+    sys.path.insert(0, str(Path.cwd()))
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # a stranger's module may raise anything
@@ -74,14 +81,29 @@ def as_engine(thing: object, name: str | None = None) -> Engine:
     return engine
 
 
-def with_profiles(engine: Engine, profiles: frozenset[str]) -> Engine:
-    """The engine as if it declared these profiles too. Raises `NotAnAdapter` for a name that is no profile."""
+def with_profiles(engine: Engine, profiles: frozenset[str], surfaces: Collection[Surface] | None = None) -> Engine:
+    """The engine as if it declared these profiles too.
+
+    Raises `NotAnAdapter` for a name that is no profile, and for one that binds none of `surfaces` (None: all it has).
+    """
     if not profiles:
         return engine
     known = {rule.profile for rule in RULES.values() if rule.profile}
     if strange := profiles - known:
         raise NotAnAdapter(f"no profile is called {', '.join(sorted(strange))}; there are {', '.join(sorted(known))}")
+    for profile in sorted(profiles):
+        _require_bound(profile, engine.factories if surfaces is None else surfaces)
     return replace(engine, factories={s: _Declaring(f, profiles) for s, f in engine.factories.items()})
+
+
+def _require_bound(profile: str, surfaces: Collection[Surface]) -> None:
+    """The profile does something on one of the surfaces."""
+    bound = [surface for rule in RULES.values() if rule.profile == profile for surface in rule.surfaces]
+    if not set(bound) & set(surfaces):
+        raise NotAnAdapter(
+            f"the profile {profile} does nothing on {', '.join(surface.value for surface in surfaces)}; "
+            f"it is one of {', '.join(surface.value for surface in bound)}"
+        )
 
 
 class _Declaring:

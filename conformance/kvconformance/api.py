@@ -29,9 +29,10 @@ def check(
 
     `examples` histories are tried on each surface, for at most `seconds` in all; `rules` restricts what is looked for.
     With `isolated` (the default, where the platform can fork) a crash or hang of the engine becomes a finding.
-    Raises `NotAnAdapter` (a `ValueError`) if the object lacks methods or capabilities, `KeyError` for an unknown rule.
+    Raises `NotAnAdapter` (a `ValueError`) if the object lacks methods or capabilities or a profile does nothing here,
+    `KeyError` for an unknown rule.
     """
-    engine = with_profiles(as_engine(factory), frozenset(profiles))
+    engine = with_profiles(as_engine(factory), frozenset(profiles), surfaces)
     wanted = frozenset(find(rule) for rule in rules) if rules is not None else None
     plan = Plan(examples=examples, seed=seed, seconds=seconds, rules=wanted)
     if isolated:

@@ -64,7 +64,7 @@ def check_surface(
     try:
         (plan.how or search)(engine, surface, plan, judged, progress=tell, journal=note, outcome=outcome)
         if REPRODUCIBLE_KEY in judged and (plan.rules is None or REPRODUCIBLE_KEY in plan.rules):
-            _compare_keys(engine, surface, name, outcome)
+            _compare_keys(engine, surface, name, outcome, lambda: tell(outcome.examples, plan.examples, []))
     except HarnessFault as fault:
         return faulty(str(fault))
     except Exception as error:  # a mistake of ours must not cost the verdicts of the other surfaces
@@ -74,12 +74,14 @@ def check_surface(
     return result(engine, outcome, name or engine.name, plan.rules)
 
 
-def replay(engine: Engine, surface: Surface, history: History, plan: Plan, name: str) -> SurfaceResult:
-    """Run one history, as printed by a finding, and judge it."""
+def replay(
+    engine: Engine, surface: Surface, history: History, plan: Plan, name: str, alive: Callable[[], None] = lambda: None
+) -> SurfaceResult:
+    """Run one history, as printed by a finding, and judge it; a long one calls `alive` now and then."""
     tally = Tally()
     capabilities = engine.capabilities(surface)
     try:
-        trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience)
+        trial = play(engine.factories[surface], capabilities, surface, history, tally, plan.patience, alive=alive)
     except HarnessFault as fault:
         return SurfaceResult(surface, claims(engine, surface, plan.rules), fault=str(fault))
     found = [Found(trial, 1)] if trial.violation is not None else []
@@ -138,9 +140,11 @@ class _Telling:
         return told
 
 
-def _compare_keys(engine: Engine, surface: Surface, name: str | None, outcome: Outcome) -> None:
+def _compare_keys(
+    engine: Engine, surface: Surface, name: str | None, outcome: Outcome, alive: Callable[[], None]
+) -> None:
     """Put `prefix/reproducible-key` to the test, which no history of one engine can show."""
-    compared, difference = compare_keys(engine.factories[surface], name)
+    compared, difference = compare_keys(engine.factories[surface], name, alive)
     outcome.exercised[REPRODUCIBLE_KEY] += compared
     if difference is not None:
         history = History(8, 2, ())

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -21,7 +20,7 @@ from kvconformance.explain.command import explain
 from kvconformance.explore import explore
 from kvconformance.history import History
 from kvconformance.isolate import ChildTrouble
-from kvconformance.output import require_writable, usage, write
+from kvconformance.output import escape, require_writable, usage, write
 from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
@@ -54,7 +53,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign is no reason to lose a verdict
-    sys.path.insert(0, str(Path.cwd()))
     app()
 
 
@@ -96,7 +94,7 @@ def check(
     history: Annotated[str | None, typer.Option(help="Judge one history, as printed by a finding, and stop.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
     patience: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+        float, typer.Option(min=0.1, help="Seconds without an answer before it counts as a hang.")
     ] = 10.0,
 ) -> None:
     """Check an engine: a verdict for every rule, and for every broken one the smallest history that breaks it.
@@ -146,7 +144,7 @@ def rules(
         return
     table = Table("rule", "sentence", box=None, pad_edge=False)
     for rule in RULES.values():
-        table.add_row(rule.id, escape(rule.sentence) + ("" if rule.checked else " [dim](not checked yet)[/]"))
+        table.add_row(rule.id, escape(rule.sentence))
     console.print(table)
 
 
@@ -198,7 +196,7 @@ class Watch:
     def loaded(self, name: str, version: str) -> None:
         """The engine is there."""
         self.bar.remove_task(self.loading)
-        console.print(f"{name} {version}")
+        console.print(escape(f"{name} {version}"))
 
     def told(self, surface: Surface, done: int, wanted: int, broken: list[str]) -> None:
         """So many examples are done."""

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from dataclasses import dataclass
+from typing import NoReturn
 
 import msgspec
 
@@ -28,15 +29,16 @@ class _Attempt:
         pid = os.fork()
         if pid == 0:
             self._run(history)
-        return _ends_badly(pid, self.patience + 2)
+        return _ends_badly(pid, 2 * self.patience + 2)
 
     def _run(self, history: History) -> None:
         single_threaded()
         try:
             factory = self.engine.factories[self.surface]
-            play(factory, self.engine.capabilities(self.surface), self.surface, history, Tally(), self.patience)
+            capabilities = self.engine.capabilities(self.surface)
+            play(factory, capabilities, self.surface, history, Tally(), self.patience, alive=_leave)
         finally:
-            os._exit(0)
+            _leave()
 
 
 def shrink_fatal(engine: Engine, surface: Surface, history: History, patience: float, seconds: float = 30.0) -> History:
@@ -52,6 +54,11 @@ def shrink_fatal(engine: Engine, surface: Surface, history: History, patience: f
             history = shorter
         position -= 1
     return history
+
+
+def _leave() -> NoReturn:
+    """It lives: it is busy, or done."""
+    os._exit(0)
 
 
 def _ends_badly(pid: int, patience: float) -> bool:

@@ -14,7 +14,10 @@ from kvspec.vocabulary import KeyParts, Media, World
 
 MAX_OPERATIONS = 10_000
 MAX_PROMPT = 100_000
+MAX_NEW_TOKENS = 1_000_000
 MAX_EXPONENT = 200
+MAX_SLOTS = 1 << 22
+"""Blocks times block size."""
 
 
 class Operation(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
@@ -358,8 +361,9 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True):
         """Read a history written by `to_json`; raises `ValueError` that says what is wrong and where."""
         try:
             history = msgspec.json.decode(data, type=cls)
-        except msgspec.MsgspecError as error:
-            raise ValueError(f"not a history: {error}") from error
+        except (msgspec.MsgspecError, RecursionError) as error:
+            why = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise ValueError(f"not a history: {why}") from error
         _require_small(history)
         return history
 
@@ -370,6 +374,7 @@ def _require_small(history: History) -> None:
         "block_size": (history.block_size, 1 << 16),
         "token_budget": (history.token_budget, 1 << 30),
         "max_running": (history.max_running, 1 << 30),
+        "num_blocks times block_size": (history.num_blocks * history.block_size, MAX_SLOTS),
         "number of operations": (len(history.operations), MAX_OPERATIONS),
     }
     for name, (value, most) in sizes.items():
@@ -377,6 +382,9 @@ def _require_small(history: History) -> None:
             raise ValueError(f"not a history: {name} is {value}, not between 1 and {most}")
     for number, operation in enumerate(history.operations):
         _require_small_values(number, operation)
+        new = operation.max_new_tokens if isinstance(operation, Add | Generate) else 1
+        if not 1 <= new <= MAX_NEW_TOKENS:
+            raise ValueError(f"not a history: operation {number} asks for {new} new tokens")
         for prompt in _prompts(operation):
             if not 0 < len(prompt) <= MAX_PROMPT:
                 raise ValueError(f"not a history: operation {number} has a prompt of {len(prompt)} tokens")

@@ -199,16 +199,29 @@ def _listen(
         except EOFError:
             child.join(10)
             raise Died(_how(child.exitcode), loaded, path) from None
+        except _NO_MESSAGE as error:
+            raise _scribbled(error) from error
         heard = time.monotonic()
         if isinstance(message, Trouble):
             raise ChildTrouble(message)
         if isinstance(message, Answer):
-            on_answer(bytes(message.data))
+            try:
+                on_answer(bytes(message.data))
+            except _NO_MESSAGE as error:
+                raise _scribbled(error) from error
             if message.last:
                 return
         loaded = True
         if isinstance(message, Told) and on_told:
             on_told(message)
+
+
+_NO_MESSAGE = (OSError, msgspec.MsgspecError, RecursionError)
+"""What reading raises where somebody in the child's process has written into our pipe."""
+
+
+def _scribbled(error: Exception) -> ChildTrouble:
+    return ChildTrouble(Trouble("HarnessFault", f"its process says what is no message of ours: {error}", usage=False))
 
 
 def _how(code: int | None) -> str:

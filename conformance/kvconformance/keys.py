@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from kvconformance.adapters import load
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import KeyParts, Request, RequestId, Surface, TokenId, World
 
+LOAD_PATIENCE = 600.0
+"""Seconds for another process to import the engine and to tell its keys."""
 _WORLD = World(num_blocks=8, block_size=2)
 _PARTS = (KeyParts(), KeyParts(salt="x"), KeyParts(adapter="a"), KeyParts(adapter="b"), KeyParts(adapter="c"))
 
@@ -41,12 +44,17 @@ def all_keys(factory: Callable[[World], Any], *, backwards: bool) -> dict[str, l
     return {request.id: [repr(key) for key in engine.block_keys(request)] for request in ordered}
 
 
-def compare_keys(factory: Callable[[World], Any], engine: str | None) -> tuple[int, str | None]:
-    """(keys compared, the first difference): between load orders and, for a named engine, between processes."""
+def compare_keys(
+    factory: Callable[[World], Any], engine: str | None, alive: Callable[[], None] = lambda: None
+) -> tuple[int, str | None]:
+    """(keys compared, the first difference): between load orders and, for a named engine, between processes.
+
+    `alive` is called every second in which the other process is still importing the engine.
+    """
     first = all_keys(factory, backwards=False)
     others = {"after loading in the opposite order": all_keys(factory, backwards=True)}
     if engine is not None:
-        others["in another process"] = _keys_of_another_process(engine)
+        others["in another process"] = _keys_of_another_process(engine, alive)
     for where, keys in others.items():
         for request, wanted in first.items():
             if keys.get(request) != wanted:
@@ -54,15 +62,24 @@ def compare_keys(factory: Callable[[World], Any], engine: str | None) -> tuple[i
     return len(first) * len(others), None
 
 
-def _keys_of_another_process(engine: str) -> dict[str, list[str]]:
+def _keys_of_another_process(engine: str, alive: Callable[[], None]) -> dict[str, list[str]]:
     """The keys of a fresh interpreter with another hash seed. Raises `HarnessFault` if it does not answer."""
-    command = [sys.executable, "-m", "kvconformance.keys", engine]
+    command = [sys.executable, "-P", "-m", "kvconformance.keys", engine]
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+    until = time.monotonic() + LOAD_PATIENCE
     # S603: the command is our own interpreter with our own module
-    done = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)  # noqa: S603
-    if done.returncode:
-        raise HarnessFault(f"the keys of another process: {done.stderr.decode()[-500:]}")
-    keys: dict[str, list[str]] = msgspec.json.decode(done.stdout.splitlines()[-1], type=dict[str, list[str]])
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:  # noqa: S603
+        while True:
+            try:
+                told, errors = child.communicate(timeout=1.0)
+                break
+            except subprocess.TimeoutExpired:
+                alive()
+                if time.monotonic() > until:
+                    child.kill()
+    if child.returncode:
+        raise HarnessFault(f"the keys of another process: {errors.decode()[-500:]}")
+    keys: dict[str, list[str]] = msgspec.json.decode(told.splitlines()[-1], type=dict[str, list[str]])
     return keys
 
 

@@ -152,7 +152,7 @@ class PoolDriver:
         """The effects of an extension: copies first, then new blocks."""
         id = live.request.id
         for copy in extension.copies:
-            index = entry(live, copy.source)
+            index = entry(live, copy)
             self.checker.feed(ev.Copy(id, index, copy.source, copy.target, copy.extent))
         self.checker.feed(ev.Reserve(id, live.computed + count, tuple(extension.table)))
         self.allocated(id, count)

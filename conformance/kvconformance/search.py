@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import hypothesis
@@ -172,7 +173,8 @@ class _Hunt:
             if self.best is None:
                 raise
         if self.best is not None:
-            self.shorten(self.best)
+            with suppress(OutOfTime):
+                self.shorten(self.best)
         if self.best is not None and self.best.trial.hung:
             self.confirm_hang(self.best)
         return self.best
@@ -203,15 +205,23 @@ class _Hunt:
 
     def confirm_hang(self, best: Found) -> None:
         """A hang was shrunk with less patience: give the smallest history all of it, or keep the first one."""
-        again = self.again(best.trial.history)
-        if again.hung and again.violation:
+        again = None
+        with suppress(OutOfTime):
+            again = self.again(best.trial.history)
+        if again is not None and again.hung and again.violation:
             best.trial = again
         elif self.first is not None:
             best.trial = self.first
 
     def play(self, history: History, tally: Tally, patience: float) -> Trial:
         """One trial."""
-        return play(self.factory, self.capabilities, self.surface, history, tally, patience)
+        return play(self.factory, self.capabilities, self.surface, history, tally, patience, alive=self.alive)
+
+    def alive(self) -> None:
+        """A sign of life in the middle of a long history, of which there is an end when the time is up."""
+        self.tell()
+        if time.monotonic() > self.begun + self.plan.seconds:
+            raise OutOfTime
 
     def attempt(self, history: History) -> None:
         """Try one history; raise its violation so that Hypothesis shrinks it."""
@@ -247,9 +257,13 @@ class _Hunt:
         """One more example."""
         self.outcome.examples += 1
         self.outcome.exercised.update(tally.exercised)
-        now = time.monotonic()
-        if self.progress and (now - self.told > TELL_SECONDS or self.best):
-            self.told = now
+        if time.monotonic() - self.told > TELL_SECONDS or self.best:
+            self.tell()
+
+    def tell(self) -> None:
+        """How far it is."""
+        self.told = time.monotonic()
+        if self.progress:
             broken = [found.rule.id for found in self.outcome.found]
             self.progress(self.outcome.examples, self.plan.examples, broken)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
@@ -57,11 +58,15 @@ class _Job:
     surfaces: list[Surface] | None
     profiles: frozenset[str]
     history: History | None = None
+    left: list[Surface] | None = None
+    """Those of the surfaces that are still to be checked, after a death (None: all)."""
 
     def engine(self) -> Engine:
-        return with_profiles(self.load(), self.profiles)
+        return with_profiles(self.load(), self.profiles, self.surfaces)
 
     def wanted(self, engine: Engine) -> list[Surface]:
+        if self.left is not None:
+            return self.left
         if self.surfaces is None:
             return list(engine.factories)
         if missing := [s.value for s in self.surfaces if s not in engine.factories]:
@@ -116,8 +121,8 @@ def check_supervised(
                 break
             results.append(_killed(job, header, died, died.entry))
             done = {result.surface for result in results}
-            job.surfaces = [s for s in (job.surfaces or header.surfaces) if s not in done]
-            if not job.surfaces:
+            job.left = [s for s in header.surfaces if s not in done]
+            if not job.left:
                 break
         except Interrupted as stop:
             if header is None or stop.entry is None:
@@ -147,7 +152,8 @@ def _work(job: _Job, line: Line) -> None:
     for surface in wanted:
         if job.history is not None:
             line.journal(surface, job.history)
-            part = replay(engine, surface, job.history, share, job.name or engine.name)
+            alive = partial(told, surface, 0, 1, [])
+            part = replay(engine, surface, job.history, share, job.name or engine.name, alive)
         else:
             part = check_surface(engine, surface, share, name=job.name, progress=_seldom(told), journal=line.journal)
         line.answer(Part(part), last=surface is wanted[-1])

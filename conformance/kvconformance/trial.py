@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +64,7 @@ DRIVERS: dict[Surface, type[Driver]] = {
 
 
 MOST = 4
-"""Times its patience that a starved engine gets."""
+"""Times its patience that a starved engine is given."""
 
 
 class Hang(BaseException):
@@ -92,10 +92,11 @@ def play(
     tally: Tally,
     patience: float = 10.0,
     checked_by: type[Checker] = Checker,
+    alive: Callable[[], None] = lambda: None,
 ) -> Trial:
-    """Run one history on a fresh engine; `patience` is the most seconds it may take.
+    """Run one history on a fresh engine; `patience` is how many seconds it may be silent.
 
-    `HarnessFault` and errors of ours pass through.
+    A history that takes longer calls `alive` now and then. `HarnessFault` and errors of ours pass through.
     """
     world = history.world()
     if surface is Surface.POOL:
@@ -104,7 +105,7 @@ def play(
     if (prepare := getattr(factory, "prepare", None)) is not None:
         prepare()
     try:
-        with time_limit(patience):
+        with time_limit(patience, lambda: len(checker.events), alive):
             DRIVERS[surface](factory, checker).run(history.operations)
     except Violation as violation:
         return Trial(history, checker, violation)
@@ -120,18 +121,26 @@ def play(
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `Hang` in the block after so many seconds (where signals exist and this is the main thread).
+def time_limit(
+    seconds: float, answers: Callable[[], int] = lambda: 0, alive: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Raise `Hang` in the block after so many seconds in which there were no more `answers` than before.
 
-    Time in which this thread waits for a processor does not count, where the system tells it: on a busy machine an
-    engine is slow and does not hang. After `MOST` times as long it is over in any case.
+    Works where signals exist and this is the main thread; there are never more than twice as many seconds. An engine
+    that answers is busy and does not hang: `alive` is called instead. Time in which this thread waits for a processor
+    does not count, where the system tells it: on a busy machine an engine is slow and does not hang. After `MOST` times
+    as long it is over in any case.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    begun, waited = time.monotonic(), _waited()
+    begun, waited, heard = time.monotonic(), _waited(), answers()
 
     def alarm(number: int, frame: FrameType | None) -> None:
+        nonlocal begun, waited, heard
+        if (now := answers()) != heard:
+            begun, waited, heard = time.monotonic(), _waited(), now
+            alive()
         passed, starved = time.monotonic() - begun, _waited() - waited
         left = min(seconds - (passed - starved), MOST * seconds - passed)
         if left <= 0.01:

@@ -7,12 +7,12 @@ will ever name a block, the names of blocks are left out as well, because the ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final
 
-from kvspec.state import Block, Live, State
+from kvspec.state import Block, Live, State, Untouched
 from kvspec.vocabulary import BlockId, Phase
 
 _ONLY_WORDS: Final[dict[type, set[str]]] = {
@@ -55,12 +55,24 @@ def footprint(state: State, nameless: bool = False) -> object:
         () if nameless else (state.shown, state.kept),
         len(state.requests),
         tuple((_frozen(_LIVE(live)), tuple(names[id] for id in live.table)) for live in present),
-        tuple(_frozen(_BLOCK(state.blocks[id])) for id in order),
+        tuple(_looks(state, order)),
         tuple(idle) if "lru" in state.capabilities.profiles else frozenset(idle),
         _batches([state.blocks[id] for id in order]),
         _renamed(state.in_flight, names),
         _renamed(state.transfers, names),
     )
+
+
+def _looks(state: State, order: Sequence[BlockId]) -> Iterator[object]:
+    """What each block looks like; the one that stands for all that were never handed out is looked at once."""
+    untouched: object = None
+    for id in order:
+        block = state.blocks[id]
+        if type(block) is not Untouched:
+            yield _frozen(_BLOCK(block))
+        else:
+            untouched = untouched or _frozen(_BLOCK(block))
+            yield untouched
 
 
 def kind(state: State, id: BlockId) -> object:

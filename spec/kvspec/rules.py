@@ -2,9 +2,8 @@
 
 Ids never change and are never reused. `must` rules bind every engine that claims the surface; `profile` rules bind
 only engines that declare the profile. `implies` names the rules whose breaking follows from breaking this one, so
-that a report shows one root finding. `sources` are public bugs, and what `spec/` says
-of it: an invariant or a property of liveness that `spec/cache.md` defines, or a page. `checked` says which part of
-kvspec enforces the rule today; a rule with `checked=None` is never reported as held.
+that a report shows one root finding. `sources` are public bugs, and what `spec/` says of it: an invariant or a property
+of liveness that `spec/cache.md` defines, or a page. `checked` says which part of kvspec enforces the rule.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ TREE: Final = Surface.TREE
 GENERATOR: Final = Surface.GENERATOR
 QUANTIZER: Final = Surface.QUANTIZER
 ATTENTION: Final = Surface.ATTENTION
-EVENTS: Final = Surface.EVENTS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,7 +33,7 @@ class Rule:
     implies: tuple[Rule, ...] = ()
     sources: tuple[str, ...] = ()
     profile: str | None = None
-    checked: str | None = "transition"
+    checked: str = "transition"
     corrupts: bool = True
     """Whether the state means nothing after the rule was broken, so that an example must end."""
 
@@ -70,7 +68,7 @@ def _rule(
     implies: tuple[Rule, ...] = (),
     sources: tuple[str, ...] = (),
     profile: str | None = None,
-    checked: str | None = "transition",
+    checked: str = "transition",
     corrupts: bool = True,
 ) -> Rule:
     rule = Rule(id, sentence, surfaces, implies, sources, profile, checked, corrupts)
@@ -316,7 +314,7 @@ ONE_QUEUE = _rule(
 PROGRESS_OR_REJECT = _rule(
     "sched/progress-or-reject",
     "With work waiting, a step computes a token, frees a block or rejects a request; what can never fit is "
-    "rejected, and what fits is not.",
+    "rejected, what fits is not, and every request finishes.",
     (STEPPER, GENERATOR),
     sources=("L1", "L2", "SGLang #19881", "vLLM #49674", "transformers #43150"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from kvspec.contexts import Contexts
 from kvspec.mirror import EMPTY, Index
@@ -54,6 +54,27 @@ class Block:
         self.writers = [None] * block_size
         self.key = None
         self.failed = False
+
+
+class Untouched(Block):
+    """A block that was never handed out: one stands for all of a world, so that a large one costs no memory.
+
+    It cannot be changed: `State.own` puts a block of its own in its place.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, block_size: int) -> None:
+        plain = Block([None] * block_size, [None] * block_size)
+        for one in fields(plain):
+            object.__setattr__(self, one.name, getattr(plain, one.name))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of a block that was never handed out is set")
+
+    def copy(self) -> Block:
+        """Itself: it does not change."""
+        return self
 
 
 @dataclass(slots=True)
@@ -145,6 +166,14 @@ class State:
             variants={first: set(seen) for first, seen in self.variants.items()},
         )
 
+    def own(self, id: BlockId) -> Block:
+        """The block, as one that may be changed."""
+        block = self.blocks[id]
+        if type(block) is Untouched:
+            size = self.world.block_size
+            block = self.blocks[id] = Block([None] * size, [None] * size)
+        return block
+
     @property
     def usable(self) -> int:
         """Number of blocks that can ever be handed out."""
@@ -192,14 +221,13 @@ class State:
 
 def initial(world: World, capabilities: Capabilities, contexts: Contexts | None = None) -> State:
     """All requests still to come, every usable block free."""
-    blocks = [Block([None] * world.block_size, [None] * world.block_size) for _ in range(world.num_blocks)]
-    usable = [BlockId(b) for b in range(world.num_blocks) if b not in capabilities.reserved_blocks]
+    blocks: list[Block] = [Untouched(world.block_size)] * world.num_blocks
     return State(
         world=world,
         capabilities=capabilities,
         contexts=contexts or Contexts(),
         requests={},
         blocks=blocks,
-        evictable=dict.fromkeys(usable),
+        evictable={BlockId(id): None for id in range(world.num_blocks) if id not in capabilities.reserved_blocks},
         left=world.token_budget,
     )

@@ -31,7 +31,6 @@ class Surface(Enum):
     GENERATOR = "generator"
     QUANTIZER = "quantizer"
     ATTENTION = "attention"
-    EVENTS = "events"
 
 
 class Phase(Enum):

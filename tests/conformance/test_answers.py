@@ -81,7 +81,6 @@ def told(surface: Surface, engine: type[Any], method: str, answer: object, **opt
         ("admit", Admission(0, 4, {0: 1}), "admit().table is dict {0: 1}, not a sequence"),  # type: ignore[arg-type]
         ("extend", (0, 1), "extend() answers tuple (0, 1), not Extension"),
         ("extend", Extension((0, 1, 2), ((0, 1),)), "extend().copies is tuple (0, 1), not BlockCopy"),  # type: ignore[arg-type]
-        ("extend", Extension((0, 1, 2), (BlockCopy("A", 5, 2),)), "a copy for A names block 5, not in its table"),  # type: ignore[arg-type]
         ("fork", 3, "fork() answers int 3, not a sequence"),
         ("lookup", 2, "lookup() answers int 2, not Hit"),
         ("lookup", Hit(2, "0"), "lookup().blocks is str '0', not a sequence"),  # type: ignore[arg-type]

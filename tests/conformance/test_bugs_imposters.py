@@ -17,7 +17,7 @@ from kvconformance.cli import app
 from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.history import Attend, History
 from kvconformance.imposters import IMPOSTERS, Imposter, Kill, kernel_offsets, kernel_paths, try_imposter, waiting
-from kvconformance.imposters.alone import Blind, other_killer
+from kvconformance.imposters.alone import other_killer
 from kvconformance.imposters.page import COMMAND, KillsFile, page
 from kvconformance.imposters.show import sole_killers, summary
 from kvconformance.imposters.trial import try_without
@@ -25,6 +25,7 @@ from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules
+from kvspec.explorer.blind import Blind
 from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 

@@ -83,6 +83,10 @@ def test_a_wrong_adapter_returns_3() -> None:
     assert "harness fault" in done.stderr
 
 
+DEEP = f'"options":{{"a":{"[" * 9_000}{"]" * 9_000}}},'
+ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt":[1],"max_new_tokens":%d}]}'
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -94,14 +98,39 @@ def test_a_wrong_adapter_returns_3() -> None:
         (["check", "tests.conformance.hostile:Boasting"], "declares forks=True but has no fork()"),
         (["check", "reference", "--json", "/no/such/folder/x.json"], "cannot write /no/such/folder/x.json"),
         (["check", "reference", "--surface", "pond"], "no surface is called 'pond'"),
+        (["check", "reference", "--surface", "events"], "no surface is called 'events'"),
         (["check", "reference", "--surface", "generator"], "has no surface generator; it has pool, stepper"),
         (["check", "reference", "--rule", "prefix/one-token"], "did you mean prefix/one-token-left"),
         (["check", "reference", "--profile", "mru"], "no profile is called mru"),
+        (
+            ["check", "reference", "--surface", "pool", "--profile", "fcfs"],
+            "the profile fcfs does nothing on pool; it is one of stepper",
+        ),
+        (
+            ["check", "kvreference.pool:ReferencePool", "--profile", "decode-first"],
+            "the profile decode-first does nothing on pool",
+        ),
         (["check", "reference", "--history", "{}"], "--history needs the one --surface"),
         (["check", "reference", "--surface", "pool", "--history", "{"], "not a history"),
         (
             ["check", "reference", "--surface", "pool", "--history", '{"num_blocks":0,"block_size":1,"operations":[]}'],
             "num_blocks is 0",
+        ),
+        (
+            ["check", "reference", "--surface", "pool", "--history", ADDED % ("", 1 << 20, 1 << 16, 1)],
+            "num_blocks times block_size is 68719476736",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, 0)],
+            "operation 0 asks for 0 new tokens",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, -3)],
+            "operation 0 asks for -3 new tokens",
+        ),
+        (
+            ["check", "reference", "--surface", "stepper", "--history", ADDED % (DEEP, 4, 2, 1)],
+            "not a history: nested too deeply",
         ),
         (["explain", "nothing/at-all"], "no rule is called"),
     ],
@@ -112,6 +141,31 @@ def test_bad_input_gets_one_clear_line_and_status_2(arguments: list[str], says: 
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["replay", "t.jsonl"], 2),
+        (["rules"], 0),
+        (["check", "reference", "--surface", "pool", "--examples", "1"], 0),
+        (["check", "mine:Mine", "--examples", "1"], 0),
+    ],
+)
+def test_a_folder_is_on_the_path_only_where_a_module_of_it_is_named(
+    arguments: list[str], status: int, tmp_path: Path
+) -> None:
+    for name in ("pydantic", "hypothesis", "numpy", "tomllib", "kvspec", "pygments"):
+        (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('ran').touch(); raise SystemExit(7)")
+    if "mine:Mine" in arguments:
+        for stray in tmp_path.glob("*.py"):
+            stray.unlink()
+        (tmp_path / "mine.py").write_text("from kvreference.pool import ReferencePool as Mine")
+    (tmp_path / "t.jsonl").write_text("{}")
+    command = [sys.executable, "-P", "-m", "kvconformance.cli", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_rules_and_explain() -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from kvconformance.adapters import as_engine
+from kvconformance.isolate import ChildTrouble, in_child
 from kvconformance.report import Finding, Verdict
 from kvconformance.search import Plan
-from kvconformance.supervise import Stopped, check_supervised
+from kvconformance.supervise import Part, Stopped, check_supervised
+from kvconformance.surfaces import Engine
+from kvreference.pool import ReferencePool
 from kvspec import rules
 from kvspec.vocabulary import Surface
 from tests.conformance import hostile
@@ -49,6 +56,31 @@ def test_a_death_of_the_process_becomes_a_finding(adapter: Any, how: str) -> Non
     assert how in finding.seen
     assert 2 <= finding.operations <= 3, finding.steps
     assert "kvspec check" in finding.rerun
+
+
+def test_after_a_death_the_other_surfaces_are_checked_though_a_profile_does_nothing_there() -> None:
+    engine = Engine("two", "0", {Surface.STEPPER: hostile.Exiting, Surface.POOL: ReferencePool})
+    report = check_supervised(lambda: engine, replace(PLAN, examples=30), profiles=frozenset({"fcfs"}))
+    assert [result.surface for result in report.results] == [Surface.STEPPER, Surface.POOL]
+    assert report.exit_status == 1 and report.results[1].examples == 30
+
+
+SCRIBBLES: dict[str, Callable[[Connection], object]] = {
+    "junk": lambda pipe: pipe.send_bytes(b"junk"),
+    "nothing": lambda pipe: pipe.send_bytes(b""),
+    "deep nesting": lambda pipe: pipe.send_bytes(b'{"type":"answer","data":' + b"[" * 100_000),
+    "a forged answer": lambda pipe: pipe.send_bytes(b'{"type":"answer","data":{"type":"part"}}'),
+    "a length beyond all": lambda pipe: os.write(pipe.fileno(), b"\xff\xff\xff\xff" + b"\x7f" * 8),
+}
+
+
+@pytest.mark.parametrize("name", SCRIBBLES)
+def test_whatever_is_written_into_our_pipe_is_no_finding_and_no_crash(name: str) -> None:
+    def on_answer(data: bytes) -> None:
+        msgspec.json.decode(data, type=Part)
+
+    with pytest.raises(ChildTrouble, match="what is no message of ours"):
+        in_child(lambda line: SCRIBBLES[name](line.pipe) and None, on_answer)
 
 
 def test_a_hang_that_no_signal_ends_becomes_a_finding() -> None:

@@ -249,7 +249,8 @@ def test_what_an_engine_did_before_it_raised_hung_or_died_is_written(engine: str
     done = kvspec("record", engine, str(path), "--patience", "1")
     assert done.exit_code == 1, done.output
     assert f"the engine ended it: sched/progress-or-reject: {DEATHS[engine]}" in done.output
-    events = list(open_trace(path).events)
+    with open_trace(path) as trace:
+        events = list(trace.events)
     assert f"{len(events)} events written" in done.output
     assert bool(events) is not engine.endswith("Unbuilt")
     assert kvspec("replay", str(path)).exit_code == (0 if events else 3)
@@ -327,7 +328,8 @@ def test_a_recorded_engine_replays(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     done = kvspec("record", "reference", str(path), "--seed", "7", "--steps", "60")
     assert done.exit_code == 0, done.output
-    told = open_trace(path).header
+    with open_trace(path) as trace:
+        told = trace.header
     assert (told.engine, told.surface) == ("reference", "stepper")
     assert told.command == "kvspec record reference --surface stepper --seed 7 --steps 60"
     done = kvspec("replay", str(path))

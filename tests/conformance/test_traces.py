@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -18,8 +21,19 @@ import kvspec
 from kvconformance.cli import app
 from kvconformance.history import History
 from kvconformance.strategies import histories
-from kvconformance.traces import Header, Judgement, TraceError, judge_file, open_trace, wire, write_trace
-from kvconformance.traces.files import LONGEST_LINE, Declared
+from kvconformance.traces import (
+    Header,
+    Judgement,
+    TraceError,
+    files,
+    judge,
+    judge_file,
+    open_trace,
+    wire,
+    write_trace,
+)
+from kvconformance.traces.chronicle import wrong_event
+from kvconformance.traces.files import LONGEST_LINE, MOST_SLOTS, Declared
 from kvconformance.traces.judging import Answer
 from kvconformance.trial import play
 from kvreference.publishing import PublishingPool, PublishingStepper
@@ -412,7 +426,125 @@ def test_a_log_without_any_block_id_is_judged(tmp_path: Path) -> None:
 
 
 def test_a_trace_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
-    trace = open_trace(written(tmp_path / "t.jsonl", FIRST, ADD, b"nonsense"))
-    assert next(trace.events)[0] == 2
-    with pytest.raises(TraceError, match="line 3"):
-        next(trace.events)
+    with open_trace(written(tmp_path / "t.jsonl", FIRST, ADD, b"nonsense")) as trace:
+        assert next(trace.events)[0] == 2
+        with pytest.raises(TraceError, match="line 3"):
+            next(trace.events)
+
+
+# Size.
+
+
+def test_blocks_that_nothing_touches_cost_nothing(tmp_path: Path) -> None:
+    """4 M blocks: an object for each took 1.9 GB."""
+    world = World(MOST_SLOTS, 1)
+    asks = ev.Add(Request("A", (1,)))  # type: ignore[arg-type]
+    lines = (asks, ev.Start("A"), ev.Compute("A", 0, 1, (7,)), ev.EndStep(), ev.Reset(True), ev.EndStep())  # type: ignore[arg-type]
+    write_trace(tmp_path / "t.jsonl", Header.of(world, Capabilities()), lines)
+    judgement = judge_file(tmp_path / "t.jsonl")
+    assert judgement.refuted is not None and (judgement.line, judgement.refuted.rule) == (7, rules.PROGRESS_OR_REJECT)
+    state = judgement.refuted.state
+    assert len({id(block) for block in state.blocks}) == 2
+
+
+def test_of_a_large_world_fewer_states_are_followed(tmp_path: Path) -> None:
+    header = Header.of(World(MOST_SLOTS // 16, 1), Capabilities())
+    asks = ev.Add(Request("A", (1,) * 60))  # type: ignore[arg-type]
+    write_trace(tmp_path / "t.jsonl", header, (asks, StartSomewhere("A"), ComputeSomewhere("A", 0, 60)))  # type: ignore[arg-type]
+    judgement = judge_file(tmp_path / "t.jsonl")
+    assert (judgement.answer, judgement.widest) == (Answer.UNDECIDED, 32)
+
+
+# Terminals.
+
+OBEYED = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x7f\u202e\n\U000e0001"
+"""A title, an empty screen, red, the beginning of the line, a deletion, from right to left, a line, a tag."""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_no_name_in_a_trace_is_obeyed_by_a_terminal(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    header = msgspec.structs.replace(HEADER, engine=f"e{OBEYED}", engine_version=OBEYED, command=OBEYED)
+    name = f"A{OBEYED}"
+    wrong = (ev.Add(Request(name, (0, 1))), ev.Start(name, 99))  # type: ignore[arg-type]
+    write_trace(tmp_path / "t.jsonl", header, wrong)
+    done = replay(tmp_path / "t.jsonl", *arguments)
+    assert done.exit_code == 1, done.output
+    assert all(one.isprintable() or one == "\n" for one in done.output)
+    assert not any(line.startswith("\\udb40") for line in done.output.splitlines())
+    if arguments:
+        told = json.loads(done.output)
+        assert (told["trace"]["engine"], told["wrong"]["request"]) == (f"e{OBEYED}", name)
+    else:
+        assert "A\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\r\\u007f\\u202e\\n\\udb40\\udc01 hits" in done.output
+
+
+def test_no_field_in_a_trace_is_obeyed_by_a_terminal(tmp_path: Path) -> None:
+    field = json.dumps(OBEYED).encode()
+    done = replay(written(tmp_path / "t.jsonl", FIRST, b'{"event":"EndStep",' + field + b":1}"))
+    assert done.exit_code == 2
+    assert all(one.isprintable() for one in done.output.rstrip("\n"))
+
+
+# Pipes.
+
+
+def piped(path: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["replay", "-", *arguments], input=path.read_bytes())
+
+
+def from_pipe(data: bytes, shell: str) -> subprocess.CompletedProcess[str]:
+    """What a shell gives for `shell`, in which `kvspec` is this one and standard input is a pipe with the data."""
+    command = f'kvspec() {{ "{sys.executable}" -m kvconformance.cli "$@"; }}; {shell}'
+    done = subprocess.run(["/bin/bash", "-c", command], input=data, capture_output=True, check=False)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.parametrize("shell", ["kvspec replay -", "kvspec replay /dev/stdin", "kvspec replay <(cat)"])
+def test_a_pipe_is_judged_like_a_file(shell: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    write_trace(path, HEADER, WRONG)
+    done = from_pipe(path.read_bytes(), shell)
+    assert done.returncode == 1, done.stderr
+    told, plain = (re.sub(r"\d+ events/s", "", text) for text in (done.stdout, replay(path).output))
+    assert told == plain
+
+
+def test_what_stands_before_the_header_in_a_file_on_standard_input_was_read_by_somebody_else(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    write_trace(path, HEADER, WRONG)
+    path.write_bytes(b"a line of another program\n" + path.read_bytes())
+    done = from_pipe(b"", f"{{ read -r; kvspec replay -; }} < {path}")
+    assert done.returncode == 1, done.stderr
+    assert "line 11    C [0 1 1] up to 2 new" in done.stdout
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_pipe_that_is_no_trace_gets_one_clear_line_and_status_2(name: str, tmp_path: Path) -> None:
+    lines, says = HOSTILE[name]
+    done = piped(written(tmp_path / "t.jsonl", *lines))
+    assert done.exit_code == 2, done.output
+    assert says in done.output
+    assert done.output.startswith("kvspec: standard input: ")
+
+
+class Pipe(io.BytesIO):
+    """Bytes that come once."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        raise io.UnsupportedOperation
+
+    tell = seek  # type: ignore[assignment]
+
+
+def test_of_a_pipe_so_much_is_kept_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_trace(tmp_path / "t.jsonl", HEADER, WRONG)
+    data = (tmp_path / "t.jsonl").read_bytes()
+    for most, told in ((len(data), "line 11    C [0 1 1]"), (len(data) - 1, "not told: more came through a pipe")):
+        monkeypatch.setattr(files, "MOST_KEPT", most)
+        with open_trace(Pipe(data)) as trace:
+            judgement = judge(trace.header.begin(), trace.events)
+            assert judgement.refuted is not None and judgement.line == 12
+            assert told in wrong_event(trace.header, trace.again(), judgement).text()

@@ -11,7 +11,6 @@ import torch
 
 from kvoptimized.cache import FORMATS, HEAD_MAJOR, LAYOUTS, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.refusals import DeviceError, FormatError, StrideError
-from kvreference.geometry import CacheGeometry
 from kvspec.numbers.floats import rational
 from kvspec.numbers.quantize import Scale, dequantize
 from kvspec.numbers.schemes import SCHEMES, Granularity
@@ -82,13 +81,13 @@ def test_the_schemes_are_those_of_the_catalogue() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("static", [False, True])
-def test_bytes_per_token_are_those_of_the_geometry(format: str, static: bool) -> None:
+def test_bytes_per_token_are_those_of_keys_values_and_their_scales(format: str, static: bool) -> None:
     if static and format not in QUANTIZED:
         return
     cache = Shape(2, 4, 8, 128, format, HEAD_MAJOR, static).empty()
     element = Fraction(FORMATS[format].storage.itemsize, FORMATS[format].per_byte)
     scales = Fraction(8 if format in QUANTIZED and not static else 0)
-    assert cache.bytes_per_token == CacheGeometry(1, 8, 128, element, scales).bytes_per_token
+    assert cache.bytes_per_token == 8 * (2 * 128 * element + scales)
 
 
 def test_static_scales_are_one_number_or_one_for_each_head() -> None:

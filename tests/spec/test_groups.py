@@ -347,3 +347,17 @@ def test_what_cannot_be_is_our_fault(event: ev.Event) -> None:
     state = ran(world(HYBRID), request(A, 0, 0), (1,), (2,))
     with pytest.raises(HarnessFault):
         step(state, event)
+
+
+# Steps in flight.
+
+
+def test_an_entry_that_no_query_in_flight_reads_changes_hands_while_the_step_flies() -> None:
+    """A fence around whole tables is a false alarm: the query at 5 sees positions 3 to 5, entry 1 of the window on."""
+    flying = request(A, 0, 0, 0, 0, 0, 0)
+    state = play(world(HYBRID, num_blocks=20), ev.Admit(flying, 0, 6, ids((1, 2, 3), (4, 5, 6))), ev.Compute(A, 5))
+    state = play(state, ev.Complete(A), ev.Compute(A, 1))
+    assert broken(state, ev.Release(A, 1, 1)) is rules.EVERY_GROUP_HIT
+    assert broken(state, ev.Admit(request(B, 1), 0, 1, ids((7,), (4,)))) is rules.CONSERVATION
+    state = play(state, ev.Release(A, 1, 0), ev.Admit(request(B, 1), 0, 1, ids((7,), (4,))), ev.Compute(B, 1))
+    play(state, ev.Complete(B), ev.Complete(A))

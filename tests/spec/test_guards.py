@@ -498,7 +498,7 @@ def offer_a_held_block(state: State) -> None:
 
 
 def offer_a_fenced_block(state: State) -> None:
-    state.blocks[3].fence = frozenset({7})  # type: ignore[arg-type]
+    state.own(GONE).fence = frozenset({7})  # type: ignore[arg-type]
 
 
 def key_of_other_content(state: State) -> None:
@@ -506,7 +506,7 @@ def key_of_other_content(state: State) -> None:
 
 
 def key_without_content(state: State) -> None:
-    state.blocks[3].key = 0
+    state.own(GONE).key = 0
 
 
 def name_a_block_twice(state: State) -> None:
@@ -522,7 +522,7 @@ def compute_beyond_the_tokens(state: State) -> None:
 
 def hold_one_block_too_many(state: State) -> None:
     state.requests["A"].table.append(GONE)  # type: ignore[index]
-    state.blocks[3].ref = 1
+    state.own(GONE).ref = 1
     del state.evictable[GONE]
 
 

@@ -283,6 +283,22 @@ def test_an_empty_step_while_work_waits() -> None:
     after(ev.Add(request("A", 0)), ev.EndStep(), capabilities=replace(PLAIN, idle_steps=1))
 
 
+FLYING = replace(PLAIN, idle_steps=1)
+IDLE = (ev.Add(request("A", 0, 1)), ev.Dispatch(0), ev.EndStep(), ev.Complete(0))
+WORKS = (ev.Start("A"), ev.Compute("A", 0, 1, (0,)), ev.Dispatch(1), ev.EndStep(), ev.Complete(1))
+
+
+def test_idle_steps_are_counted_in_a_row_whether_or_not_the_step_between_them_has_come_back() -> None:
+    after(*IDLE, *WORKS, ev.Dispatch(2), ev.EndStep(), capabilities=FLYING)
+    after(*IDLE, *WORKS[:-1], ev.Dispatch(2), ev.EndStep(), ev.Complete(1), capabilities=FLYING)
+
+
+def test_one_idle_step_more_in_a_row_than_declared() -> None:
+    breaks(rules.PROGRESS_OR_REJECT, *IDLE, ev.Dispatch(1), ev.EndStep(), capabilities=FLYING)
+    breaks(rules.PROGRESS_OR_REJECT, *IDLE, *WORKS, ev.EndStep(), ev.EndStep(), capabilities=FLYING)
+    breaks(rules.PROGRESS_OR_REJECT, ev.Add(request("A", 0, 1)), *WORKS[:2], ev.EndStep(), ev.EndStep())
+
+
 def test_only_what_can_never_fit_is_rejected() -> None:
     breaks(rules.PROGRESS_OR_REJECT, ev.Add(request("A", 0)), ev.Reject("A"))
     after(ev.Add(request("A", *(0,) * 8)), ev.Reject("A"))

@@ -32,26 +32,25 @@ def engine() -> Engine:
     return Engine("mini-infer", version("mini-infer"), factories)
 
 
-class Memory:
+class Observations:
     """What a block pool and the prefix cache beside it say of themselves; `cache` is None where caching is off."""
 
-    def __init__(self, pool: Any, cache: Any) -> None:
-        self.pool = pool
-        self.cache = cache
+    pool: Any
+    cache: Any
 
-    def cached(self) -> frozenset[BlockId]:
+    def keyed_blocks(self) -> frozenset[BlockId]:
         """The blocks that the prefix index names; the cache itself holds one reference to each."""
         return frozenset(self.cache.cache.values()) if self.cache else frozenset()
 
-    def counts(self) -> Mapping[BlockId, int]:
+    def ref_counts(self) -> Mapping[BlockId, int]:
         """Reference counts without the cache's own references, where any are left."""
-        cached = self.cached()
+        cached = self.keyed_blocks()
         held = {BlockId(block): count - (block in cached) for block, count in self.pool.ref_counts.items()}
         return {block: count for block, count in held.items() if count}
 
-    def available(self) -> int:
+    def free_blocks(self) -> int:
         """Blocks that are free, or cached and held by nobody else (`PrefixCache.evict_lru` can free these)."""
-        idle = sum(1 for block in self.cached() if self.pool.ref_counts[block] == 1)
+        idle = sum(1 for block in self.keyed_blocks() if self.pool.ref_counts[block] == 1)
         return int(self.pool.num_free) + idle
 
     def free_set(self) -> tuple[BlockId, ...]:
@@ -72,7 +71,7 @@ class Holding:
         return tuple(self.table.physical_block_ids)
 
 
-class MiniInferPool:
+class MiniInferPool(Observations):
     """`BlockPool`, `BlockTable` and `PrefixCache`, put together as `InferenceEngine.step` does.
 
     Nothing in the package calls `PrefixCache.evict_lru`, so this adapter does not either. What does not fit is refused
@@ -88,7 +87,6 @@ class MiniInferPool:
         # No layers: a block manager alone needs no tensors.
         self.pool: Any = BlockPool(world.num_blocks, world.block_size, 0, 1, 1, torch.device("cpu"))
         self.cache: Any = PrefixCache(world.block_size) if world.caching else None
-        self.memory = Memory(self.pool, self.cache)
         self.holdings: dict[RequestId, Holding] = {}
         self.gone: dict[RequestId, tuple[BlockId, ...]] = {}
 
@@ -156,25 +154,9 @@ class MiniInferPool:
         """
         self.pool.free_blocks([block for block in self.gone[id] if self.pool.ref_counts[block] == 0])
 
-    def free_blocks(self) -> int:
-        """Blocks that are free or idle and cached."""
-        return self.memory.available()
-
-    def free_set(self) -> tuple[BlockId, ...]:
-        """The pool's free list."""
-        return self.memory.free_set()
-
-    def ref_counts(self) -> Mapping[BlockId, int]:
-        """The holders of each held block, the cache apart."""
-        return self.memory.counts()
-
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
         """Every live block table."""
         return {id: holding.blocks() for id, holding in self.holdings.items()}
-
-    def keyed_blocks(self) -> frozenset[BlockId]:
-        """The blocks that the prefix index names."""
-        return self.memory.cached()
 
 
 class Pass:
@@ -321,7 +303,7 @@ class StampModel:
         return logits
 
 
-class MiniInferStepper:
+class MiniInferStepper(Observations):
     """`InferenceEngine.step`, whole. `prefix/…` rules see what it does after a hit in the slots that it writes.
 
     The engine's constructor does not pass `max_num_batched_tokens` on; here its scheduler is built with it. A chunk is
@@ -361,7 +343,7 @@ class MiniInferStepper:
             chunked_prefill_size=chunk,
         )
         self.step = Step(self.engine.block_pool)
-        self.memory = Memory(self.engine.block_pool, self.engine.prefix_cache)
+        self.pool, self.cache = self.engine.block_pool, self.engine.prefix_cache
         self.finished: list[RequestId] = []
 
     def set_sampler(self, sampler: Sampler) -> None:
@@ -392,23 +374,7 @@ class MiniInferStepper:
         scheduler = self.engine.scheduler
         return tuple(s.request_id for s in scheduler.waiting), tuple(s.request_id for s in scheduler.running)
 
-    def free_blocks(self) -> int:
-        """Blocks that are free or idle and cached."""
-        return self.memory.available()
-
-    def free_set(self) -> tuple[BlockId, ...]:
-        """The pool's free list."""
-        return self.memory.free_set()
-
-    def ref_counts(self) -> Mapping[BlockId, int]:
-        """The holders of each held block, the cache apart."""
-        return self.memory.counts()
-
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
         """The block tables of the running requests."""
         running = self.engine.scheduler.running
         return {RequestId(s.request_id): tuple(s.block_table.physical_block_ids) for s in running}
-
-    def keyed_blocks(self) -> frozenset[BlockId]:
-        """The blocks that the prefix index names."""
-        return self.memory.cached()

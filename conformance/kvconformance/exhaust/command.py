@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from kvconformance.adapters import BUILT_IN, NotAnAdapter, load
 from kvconformance.exhaust.covered import Covered
@@ -20,7 +19,7 @@ from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
 from kvconformance.exhaust.telling import show_covered
 from kvconformance.exhaust.worlds import Wanted, mistaken
 from kvconformance.isolate import ChildTrouble
-from kvconformance.output import require_writable, usage, write
+from kvconformance.output import escape, require_writable, usage, write
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import Stopped, check_supervised
@@ -66,7 +65,7 @@ def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Re
         rule: Annotated[list[str] | None, typer.Option(help="Look only for breaks of this rule.")] = None,
         json: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
         patience: Annotated[
-            float, typer.Option(min=0.1, help="Seconds for one history before it counts as a hang.")
+            float, typer.Option(min=0.1, help="Seconds without an answer before it counts as a hang.")
         ] = 10.0,
     ) -> None:
         """Play every history of small worlds on an engine, shortest first.

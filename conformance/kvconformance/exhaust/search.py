@@ -197,15 +197,20 @@ class _Hunt:
     def play(self, history: History, waived: frozenset[Rule], patience: float) -> tuple[Tally, Trial]:
         """One trial, and what it put to the test."""
         tally, factory = Tally(waived), self.engine.factories[self.surface]
-        return tally, play(factory, self.capabilities, self.surface, history, tally, patience, Watching)
+        trial = play(factory, self.capabilities, self.surface, history, tally, patience, Watching, self.tell)
+        return tally, trial
 
     def count(self, tally: Tally) -> None:
         """One more history."""
         self.outcome.examples += 1
         self.outcome.exercised.update(tally.exercised)
-        now = time.monotonic()
-        if self.progress and now - self.told > TELL_SECONDS:
-            self.told = now
+        if time.monotonic() - self.told > TELL_SECONDS:
+            self.tell()
+
+    def tell(self) -> None:
+        """How far it is."""
+        self.told = time.monotonic()
+        if self.progress:
             wanted = self.bounds.histories * len(self.bounds.scopes)
             self.progress(self.outcome.examples, wanted, [found.rule.id for found in self.outcome.found])
 

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.search import Exhaustive
+from kvconformance.output import escape
 from kvconformance.report import SurfaceResult
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)

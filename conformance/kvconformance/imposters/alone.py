@@ -20,8 +20,8 @@ from kvconformance.search import judged_by
 from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
+from kvspec.explorer.blind import Blind
 from kvspec.rules import Rule
-from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 
 EXAMPLES = MappingProxyType(
@@ -36,19 +36,6 @@ EXAMPLES = MappingProxyType(
 )
 """Examples after which an imposter counts as alive without the check."""
 PATIENCE = 2.0
-
-
-class Blind(Tally):
-    """A tally without the checks of one rule."""
-
-    def __init__(self, rule: Rule) -> None:
-        super().__init__((rule,))
-        self.rule = rule
-
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
-        """Raise, unless the rule is the one without checks."""
-        if rule is not self.rule:
-            super().broken(rule, seen, expected, **facts)
 
 
 class _Killed(Exception):

@@ -14,6 +14,7 @@ import msgspec
 
 from kvconformance import story
 from kvconformance.history import History
+from kvconformance.output import visible
 from kvconformance.traces.files import Header
 from kvconformance.traces.judging import Judgement
 from kvspec import events as ev
@@ -59,7 +60,8 @@ class WrongEvent:
         for name, told in ((self.request, self.request_story), (f"block {self.block}", self.block_story)):
             if told:
                 lines += ["", f"  the story of {name}", *(f"    {one}" for one in told)]
-        return "\n".join([*lines, "", *(f"       {line}" for line in self.ghost)]).rstrip()
+        lines += ["", *(f"       {line}" for line in self.ghost)]
+        return "\n".join(map(visible, lines)).rstrip()
 
     def as_data(self) -> dict[str, Any]:
         """The finding as JSON data."""
@@ -67,14 +69,20 @@ class WrongEvent:
         return data
 
 
-def wrong_event(header: Header, events: Iterable[tuple[int, Observed]], judgement: Judgement) -> WrongEvent:
-    """Tell a judgement with its story; `events` are those that were judged, from the beginning."""
+def wrong_event(header: Header, events: Iterable[tuple[int, Observed]] | None, judgement: Judgement) -> WrongEvent:
+    """Tell a judgement with its story; `events` are those that were judged, from the beginning.
+
+    Without them, where a pipe brought more than is kept, the story says so.
+    """
     refuted = judgement.refuted
     if refuted is None or judgement.last is None:
         raise HarnessFault("a judgement without a wrong event has no story")
     request, block = _named(refuted, judgement.last)
     about = _Stories(header.world.block_size, request, block)
-    about.follow(header, events, judgement.line)
+    if events is None:
+        about.request_story.lines.append("not told: more came through a pipe than is kept")
+    else:
+        about.follow(header, events, judgement.line)
     rule = refuted.rule
     history = History(operations=(), **msgspec.structs.asdict(header.world))
     return WrongEvent(
@@ -116,7 +124,7 @@ class _Story:
 
     def told(self) -> tuple[str, ...]:
         """The lines, with a first one for those that are left out."""
-        more = self.count - len(self.lines)
+        more = max(0, self.count - len(self.lines))
         return (f"({more} earlier events)", *self.lines) if more else tuple(self.lines)
 
 

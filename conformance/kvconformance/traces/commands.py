@@ -10,15 +10,15 @@ from typing import Annotated, NoReturn
 import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from kvconformance import output
 from kvconformance.adapters import load
 from kvconformance.isolate import ChildTrouble
+from kvconformance.output import escape, visible
 from kvconformance.traces.apart import PATIENCE, Job
 from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import Header, TraceError, open_trace
-from kvconformance.traces.judging import Answer, Judgement, judge_file
+from kvconformance.traces.judging import Answer, Judgement, judge
 from kvconformance.traces.refining import Refinement, read, refine_loaded
 from kvspec.refinement import MOST_STATES
 from kvspec.violation import HarnessFault
@@ -33,7 +33,6 @@ SurfaceName = Annotated[str | None, typer.Option(help="stepper or pool; without 
 Seed = Annotated[int, typer.Option(help="Where the traffic begins; the same seed gives the same traffic.")]
 States = Annotated[int, typer.Option(min=1, help="Most compatible states to follow where choices are hidden.")]
 Patience = Annotated[float, typer.Option(min=0.1, help="Seconds without an event before it counts as a hang.")]
-File = Annotated[Path, typer.Argument(help="A trace: JSON lines, as conformance/TRACES.md describes them.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 def record(
     engine: EngineName,
-    file: File,
+    file: Annotated[Path, typer.Argument(help="Where the trace is written, as conformance/TRACES.md describes it.")],
     surface: SurfaceName = None,
     seed: Seed = 0,
     steps: Annotated[int | None, typer.Option(min=1, help="Most operations; without it, until all has left.")] = None,
@@ -83,7 +82,9 @@ def record(
 
 
 def replay(
-    file: File,
+    file: Annotated[
+        Path, typer.Argument(help="A trace: JSON lines, as conformance/TRACES.md has them; - is standard input.")
+    ],
     json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
     states: States = MOST_STATES,
 ) -> None:
@@ -91,15 +92,17 @@ def replay(
 
     Exit status: 0 all allowed, 1 a wrong event, 2 not a trace, 3 not decided or nothing to judge.
     """
+    piped = str(file) == "-"
     try:
-        judgement = judge_file(file, states)
-        header = open_trace(file).header
-        wrong = wrong_event(header, open_trace(file).events, judgement) if judgement.refuted else None
+        with open_trace(sys.stdin.buffer if piped else file) as trace:
+            header, judgement = trace.header, judge(trace.header.begin(states), trace.events)
+            wrong = wrong_event(header, trace.again(), judgement) if judgement.refuted else None
     except TraceError as error:
-        output.usage(f"{file}: {error}")
+        output.usage(visible(f"{'standard input' if piped else file}: {error}"))
     if json:
         data = {"trace": _about(header), **_data(judgement), "wrong": wrong.as_data() if wrong else None}
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n")
+        told = msgspec.json.format(msgspec.json.encode(data), indent=2).decode()
+        sys.stdout.buffer.write(visible(told, "\n").encode() + b"\n")
     else:
         console.print(escape("\n".join([*([wrong.text(), ""] if wrong else []), *_lines(header, judgement)])))
     raise typer.Exit(STATUS[judgement.answer])
@@ -146,7 +149,7 @@ def _lines(header: Header, judgement: Judgement) -> list[str]:
     said = f"{judgement.events} events, {judgement.answer.value}" + (f" ({judgement.why})" if judgement.why else "")
     rules = sorted(((rule.id, times) for rule, times in judgement.exercised.items()), key=lambda told: -told[1])
     return [
-        f"{header.engine} {header.engine_version}, {header.surface}: {said}",
+        visible(f"{header.engine} {header.engine_version}, {header.surface}: {said}"),
         f"  {judgement.events_per_second} events/s, {judgement.observations} observations among them; "
         f"at most {judgement.widest} compatible states",
         f"  {len(rules)} rules exercised: " + ", ".join(f"{id} {times}" for id, times in rules),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import IO, Annotated, Any, Final, Literal, Self
 
 import msgspec
 
@@ -19,6 +20,12 @@ LONGEST_LINE: Final = 8 << 20
 MOST_EVENTS: Final = 10_000_000
 MOST_SLOTS: Final = 1 << 22
 """Blocks times block size: what the ghost memory of a world may hold."""
+MOST_FOLLOWED: Final = 1 << 24
+"""Blocks and slots of all compatible states together: in large worlds fewer of them are followed."""
+KEPT_IN_MEMORY: Final = 4 << 20
+"""Bytes of a pipe; what else is kept of it lies in a temporary file."""
+MOST_KEPT: Final = 1 << 30
+"""Bytes kept of a pipe, so that it can be read again."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
 Positive = Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
@@ -83,8 +90,9 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return cls("kvspec trace", 1, WrittenWorld(**written), capabilities=Declared(**declared), **about)  # type: ignore[arg-type]
 
     def begin(self, most: int = MOST_STATES) -> Compatible:
-        """Where the engine begins: at most so many compatible states are followed."""
-        return compatible(*self.built(), most, nameless=self.nameless)
+        """Where the engine begins: at most so many compatible states are followed, fewer of a large world."""
+        size = self.world.num_blocks * (1 + self.world.block_size)
+        return compatible(*self.built(), max(1, min(most, MOST_FOLLOWED // size)), nameless=self.nameless)
 
     def built(self) -> tuple[World, Capabilities]:
         """The world and what the engine declares."""
@@ -100,24 +108,65 @@ def _plain(value: Any) -> Any:
     return dict(value) if hasattr(value, "items") else value
 
 
-@dataclass(frozen=True)
 class Trace:
-    """A file that is being read: its header, and an iterator of (line number, event) that can be used once."""
+    """A trace that is being read, once: its header, and an iterator of (line number, event).
 
-    header: Header
-    events: Iterator[tuple[int, Observed]]
+    A context manager, and `again` reads it from the beginning. What cannot be read twice, such as a pipe, is kept as it
+    comes: `KEPT_IN_MEMORY` bytes in memory and up to `MOST_KEPT` in a temporary file.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        seekable = file.seekable()
+        self._file, self._begin = file, file.tell() if seekable else 0
+        self._kept: IO[bytes] | None = None if seekable else SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115 # closed with the trace
+        self._whole = True
+        lines = _lines(file, self._keep)
+        self.header = _header(*next(lines, (1, b"")))
+        self.events = _events(lines, self.header.nameless)
+
+    def _keep(self, line: bytes) -> None:
+        if self._kept is None or not self._whole:
+            return
+        self._kept.write(line)
+        if self._kept.tell() > MOST_KEPT:
+            self._kept.close()
+            self._whole = False
+
+    def again(self) -> Iterator[tuple[int, Observed]] | None:
+        """The events from the first one on, as far as they were read; None where too much came through a pipe."""
+        if not self._whole:
+            return None
+        file = self._kept or self._file
+        file.seek(self._begin)
+        lines = _lines(file, lambda line: None)
+        next(lines)
+        return _events(lines, self.header.nameless)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in (self._file, self._kept):
+            if file is not None:
+                file.close()
 
 
-def open_trace(path: Path) -> Trace:
-    """Read the header of a file; its events are read as they are asked for. Raises `TraceError`, now or then."""
+def open_trace(source: Path | IO[bytes]) -> Trace:
+    """Read the header of a file, or of what is open; events are read as they are asked for.
+
+    Raises `TraceError`, now or then.
+    """
     try:
-        file = path.open("rb")
+        file = source.open("rb") if isinstance(source, Path) else source
     except OSError as error:
-        raise TraceError(0, f"cannot read {path}: {error.strerror}") from error
-    lines = _lines(file)
-    number, line = next(lines, (1, b""))
-    header = _header(number, line)
-    return Trace(header, _events(lines, header.nameless))
+        raise TraceError(0, f"cannot read {source}: {error.strerror}") from error
+    try:
+        return Trace(file)
+    except BaseException:
+        file.close()
+        raise
 
 
 def write_trace(path: Path, header: Header, events: Iterable[Observed]) -> int:
@@ -131,19 +180,19 @@ def write_trace(path: Path, header: Header, events: Iterable[Observed]) -> int:
     return count
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    with file:
-        for number in range(1, MOST_EVENTS + 2):
-            try:
-                line = file.readline(LONGEST_LINE + 1)
-            except OSError as error:
-                raise TraceError(number, f"cannot read it: {error.strerror}") from error
-            if not line:
-                return
-            if len(line) > LONGEST_LINE:
-                raise TraceError(number, f"longer than {LONGEST_LINE} bytes")
-            yield number, line
-        raise TraceError(MOST_EVENTS + 2, f"more than {MOST_EVENTS} events")
+def _lines(file: IO[bytes], keep: Callable[[bytes], None]) -> Iterator[tuple[int, bytes]]:
+    for number in range(1, MOST_EVENTS + 2):
+        try:
+            line = file.readline(LONGEST_LINE + 1)
+        except OSError as error:
+            raise TraceError(number, f"cannot read it: {error.strerror}") from error
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            raise TraceError(number, f"longer than {LONGEST_LINE} bytes")
+        keep(line)
+        yield number, line
+    raise TraceError(MOST_EVENTS + 2, f"more than {MOST_EVENTS} events")
 
 
 def _events(lines: Iterator[tuple[int, bytes]], nameless: bool) -> Iterator[tuple[int, Observed]]:

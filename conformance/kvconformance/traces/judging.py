@@ -53,8 +53,8 @@ class Judgement:
 
 def judge_file(path: Path, most: int = MOST_STATES) -> Judgement:
     """Judge a trace file. Raises `TraceError` where it is none, or names what it never introduced."""
-    trace = open_trace(path)
-    return judge(trace.header.begin(most), trace.events)
+    with open_trace(path) as trace:
+        return judge(trace.header.begin(most), trace.events)
 
 
 def judge(states: Compatible, events: Iterable[tuple[int, Observed]]) -> Judgement:

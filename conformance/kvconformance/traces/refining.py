@@ -156,7 +156,7 @@ def refine_loaded(
 def read(path: Path) -> tuple[Header, list[tuple[int, Observed]]]:
     """A trace that an adapter led to. Raises `HarnessFault` for what no trace can hold."""
     try:
-        trace = open_trace(path)
-        return trace.header, list(trace.events)
+        with open_trace(path) as trace:
+            return trace.header, list(trace.events)
     except TraceError as error:
         raise HarnessFault(f"the adapter led to a trace that is none, {error}") from error

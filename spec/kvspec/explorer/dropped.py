@@ -37,7 +37,6 @@ DROPPED = MappingProxyType(
             "resumed": _BLAME,
             "waits_since": _BLAME,
             "looked_up": "set only by lookups, which are not in the alphabet",
-            "copied": _BLAME,
             "left_in": _REPORT,
             "swapped_by": _NO_FAILURE,
             "garbage": _NO_FAILURE,

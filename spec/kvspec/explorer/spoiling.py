@@ -17,13 +17,15 @@ def forward(before: State, state: State, event: ev.Event) -> None:
 def unreferenced(before: State, state: State, event: ev.Event) -> None:
     """Shared blocks are not counted."""
     for block, old in zip(state.blocks, before.blocks, strict=True):
-        block.ref = min(block.ref, max(old.ref, 1))
+        if block.ref > 1:
+            block.ref = min(block.ref, max(old.ref, 1))
 
 
 def keeps_key(before: State, state: State, event: ev.Event) -> None:
     """Blocks that change hands keep their keys."""
     for block, old in zip(state.blocks, before.blocks, strict=True):
-        block.key = block.key or old.key
+        if old.key is not None and not block.key:
+            block.key = old.key
 
 
 def copies_nothing(before: State, state: State, event: ev.Event) -> None:
@@ -43,13 +45,13 @@ def forks_empty(before: State, state: State, event: ev.Event) -> None:
     """The private block of a fork receives no copy."""
     if isinstance(event, ev.Fork):
         for id in set(event.table) - set(before.requests[event.parent].table):
-            state.blocks[id].contexts = [None] * state.world.block_size
+            state.own(id).contexts = [None] * state.world.block_size
 
 
 def leaks(before: State, state: State, event: ev.Event) -> None:
     """Blocks that nobody holds are never idle again."""
     for id in [id for id in state.evictable if id not in before.evictable]:
-        state.blocks[id].ref = 1
+        state.own(id).ref = 1
         del state.evictable[id]
 
 
@@ -101,7 +103,8 @@ def next_slot(before: State, state: State, event: ev.Event) -> None:
 def keeps_keys(before: State, state: State, event: ev.Event) -> None:
     """Keys stay as they were."""
     for block, old in zip(state.blocks, before.blocks, strict=True):
-        block.key = old.key
+        if block.key != old.key:
+            block.key = old.key
 
 
 def keeps_left(before: State, state: State, event: ev.Event) -> None:
@@ -123,7 +126,8 @@ def swaps_less(before: State, state: State, event: ev.Event) -> None:
 def stays_fenced(before: State, state: State, event: ev.Event) -> None:
     """Blocks stay fenced."""
     for block, old in zip(state.blocks, before.blocks, strict=True):
-        block.fence = old.fence
+        if block.fence != old.fence:
+            block.fence = old.fence
 
 
 def forgets_progress(before: State, state: State, event: ev.Event) -> None:

@@ -21,8 +21,3 @@ def group_bits(scheme: Scheme) -> int:
 def bits_per_element(scheme: Scheme, extent: Extent) -> Fraction:
     """Bits per element of keys or values of `extent`, without padding or alignment."""
     return scheme.code_bits + Fraction(group_bits(scheme) * num_groups(extent, scheme), extent.elements)
-
-
-def compression(scheme: Scheme, extent: Extent, unquantized_bits: int = 16) -> Fraction:
-    """How many times smaller than elements of `unquantized_bits` bits."""
-    return unquantized_bits / bits_per_element(scheme, extent)

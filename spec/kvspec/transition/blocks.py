@@ -51,6 +51,7 @@ def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
     )
     _check_eviction(state, tally, id, block)
     state.evictable.pop(id, None)
+    block = state.own(id)
     block.poison(state.world.block_size, state.step)
     block.ref, block.epoch = 1, state.epoch
 
@@ -91,7 +92,7 @@ def deeper(state: State, id: BlockId) -> list[BlockId]:
 def share(state: State, ids: tuple[BlockId, ...]) -> None:
     """One more reference to each block; an idle one is idle no longer."""
     for id in ids:
-        block = state.blocks[id]
+        block = state.own(id)
         if block.ref == 0:
             state.evictable.pop(id, None)
         block.ref += 1
@@ -112,8 +113,9 @@ def release(state: State, ids: tuple[BlockId, ...]) -> None:
 def forget_release_order(state: State) -> None:
     """Unseen, a victim may have taken any of the idle blocks and given them back: nothing follows from their order."""
     for id in state.evictable:
-        state.releases += 1
-        state.blocks[id].release = state.releases
+        if state.blocks[id].release >= 0:
+            state.releases += 1
+            state.blocks[id].release = state.releases
 
 
 def give_back(state: State, live: Live) -> None:

@@ -17,7 +17,8 @@ def reset(state: State, event: ev.Reset, tally: Tally) -> None:
         return
     state.epoch += 1
     for block in state.blocks:
-        block.key = None
+        if block.key is not None:
+            block.key = None
     state.shown = state.kept = None
     state.last = "reset"
 
@@ -39,8 +40,10 @@ def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
 def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     """A step ends that has computed a token, freed a block or rejected a request, if anything waits."""
     pending = state.live()
+    if state.progressed:
+        state.idle_steps = 0
     if pending and not state.transfers and not any(state.in_flight.values()):
-        state.idle_steps = 0 if state.progressed else state.idle_steps + 1
+        state.idle_steps += not state.progressed
         tally.require(
             state.idle_steps <= state.capabilities.idle_steps,
             rules.PROGRESS_OR_REJECT,

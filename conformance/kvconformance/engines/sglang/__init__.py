@@ -14,6 +14,7 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
+from kvconformance.engines.sglang.stand_ins import stand_in
 from kvconformance.surfaces import Engine
 from kvspec.vocabulary import Surface
 
@@ -23,8 +24,7 @@ DISTRIBUTION = "sglang"
 def engine() -> Engine:
     """The installed SGLang; the first call imports it and compiles its hashes. Raises `ImportError`."""
     installed = version(DISTRIBUTION)
-    for name in ("torchvision", "server"):
-        importlib.import_module(f"{__name__}.{name}").stand_in()
+    stand_in()
     logging.getLogger("sglang").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says of every quantization which accelerators it wants

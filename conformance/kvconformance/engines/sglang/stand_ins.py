@@ -1,14 +1,21 @@
-"""Stand-ins for what SGLang's scheduler imports for its server and does not call here: found where nothing else is."""
+"""Stand-ins for packages that SGLang imports and does not call here.
+
+Those of its server are found where nothing else is. torchvision, which it wants for multimodal models, has no wheels
+that can be loaded beside a CPU build of torch, so its stand-in comes before the real one; transformers looks for the
+real one when it is imported, and is imported before.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-NAMES = frozenset({"einops", "fastapi", "setproctitle", "uvicorn"})
+SERVER = frozenset({"einops", "fastapi", "setproctitle", "uvicorn"})
+VISION = "torchvision"
 
 
 class _Whatever:
@@ -36,11 +43,14 @@ class _Anything(ModuleType):
 
 
 class _Finder:
-    """Finds, and loads, the modules of `NAMES` and everything below them."""
+    """Finds, and loads, the packages of these names and everything below them."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """The specification of a module of ours; None for others."""
-        ours = name.split(".", maxsplit=1)[0] in NAMES
+        ours = name.split(".", maxsplit=1)[0] in self.names
         return ModuleSpec(name, self, is_package=True) if ours else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -52,6 +62,10 @@ class _Finder:
 
 
 def stand_in() -> None:
-    """Be found in the place of what is not installed, from now on."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.append(_Finder())
+    """Be found in the place of what is missing from now on; what has been imported stays."""
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    importlib.import_module("transformers")
+    if VISION not in sys.modules:
+        sys.meta_path.insert(0, _Finder(frozenset({VISION})))
+    sys.meta_path.append(_Finder(SERVER))

@@ -48,7 +48,7 @@ def _free(state: State, free: int, tally: Tally) -> None:
     expected = state.available
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     tally.met(rules.CONSERVATION)
-    if state.last in {"exit", "failure"}:
+    if _has_ended(state):
         tally.met(rules.EVERY_EXIT_RELEASES)
     if state.last == "refusal":
         tally.met(rules.FAILURE_IS_ATOMIC)
@@ -62,11 +62,18 @@ def _free(state: State, free: int, tally: Tally) -> None:
         rule = rules.FAILURE_IS_ATOMIC
     elif free > expected:
         rule = rules.COUNT_EQUALS_HOLDERS
-    elif state.last in {"exit", "failure"}:
+    elif _has_ended(state):
         rule = rules.EVERY_EXIT_RELEASES
     else:
         rule = rules.CONSERVATION
     tally.broken(rule, seen, f"{expected} free")
+
+
+def _has_ended(state: State) -> bool:
+    """Whether somebody has just left or been dropped, or nobody is there and nothing is in flight."""
+    if state.last in {"exit", "failure"}:
+        return True
+    return state.last not in {"refusal", "lookup"} and not state.live() and not any(state.in_flight.values())
 
 
 def _refs(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -88,7 +95,7 @@ def _miscount(state: State, id: BlockId, counted: int, held: int) -> Rule:
         return rules.COUNT_EQUALS_HOLDERS
     if _is_lost_tail(state, id):
         return rules.ONE_PAGE_ROUNDING
-    return rules.EVERY_EXIT_RELEASES if held == 0 or state.last in {"exit", "failure"} else rules.COUNT_EQUALS_HOLDERS
+    return rules.EVERY_EXIT_RELEASES if held == 0 or _has_ended(state) else rules.COUNT_EQUALS_HOLDERS
 
 
 def _is_lost_tail(state: State, id: BlockId) -> bool:

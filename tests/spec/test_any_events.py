@@ -46,6 +46,7 @@ anything = st.one_of(
     st.builds(ev.Add, requests),
     st.builds(ev.Reject, names),
     st.builds(ev.Refuse, names, numbers, blocks),
+    st.builds(ev.Decline, names),
     st.builds(ev.Lookup, names, numbers, blocks),
     st.builds(ev.Start, names, numbers, blocks),
     st.builds(ev.Reserve, names, numbers, blocks),
@@ -117,7 +118,9 @@ def test_a_block_or_an_entry_that_does_not_exist_breaks_a_rule(event: ev.Event, 
     assert caught.value.rule is rule
 
 
-@pytest.mark.parametrize("event", [ev.Refuse("Z", 9), ev.ReleaseAgain("Z")], ids=["refused", "released"])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "event", [ev.Refuse("Z", 9), ev.Decline("Z"), ev.ReleaseAgain("Z")], ids=["refused", "declined", "released"]
+)  # type: ignore[arg-type]
 def test_a_stranger_is_told_by_name(event: ev.Event) -> None:
     with pytest.raises(HarnessFault, match="never added"):
         advance(running(), event, Tally())

@@ -39,6 +39,7 @@ _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Add: admission.add,
     ev.Reject: admission.reject,
     ev.Refuse: admission.refuse,
+    ev.Decline: admission.decline,
     ev.Lookup: admission.lookup,
     ev.Start: admission.start,
     ev.Reserve: computing.reserve,

@@ -68,6 +68,12 @@ def refuse(state: State, event: ev.Refuse, tally: Tally) -> None:
     state.last = "refusal"
 
 
+def decline(state: State, event: ev.Decline, tally: Tally) -> None:
+    """The engine does not do what it may leave undone, and nothing changes."""
+    live_of(state, event.request)
+    state.last = "refusal"
+
+
 def lookup(state: State, event: ev.Lookup, tally: Tally) -> None:
     """A hit that is reported and not taken must be as right as one that is."""
     live = live_of(state, event.request)

@@ -48,7 +48,10 @@ def abort(state: State, event: ev.Abort, tally: Tally) -> None:
     """A request leaves when its client says so."""
     live = live_of(state, event.request)
     require_present(tally, live, "is aborted")
+    before = state.last
     _leave(state, live, event.deferred)
+    if before in {"refusal", "lookup"} and not live.started:
+        state.last = before  # who only asked has nothing to give back: what it was told is what happened last
 
 
 def release_held(state: State, event: ev.Release, tally: Tally) -> None:

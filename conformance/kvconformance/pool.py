@@ -18,7 +18,7 @@ from kvspec import rules
 from kvspec.hits import check_hit_block
 from kvspec.plans import Admission, Extension, Hit, Rejected
 from kvspec.state import Live, State
-from kvspec.violation import Tally, Violation
+from kvspec.violation import Broken, Tally
 from kvspec.vocabulary import BlockId, Capabilities, KeyParts, Phase, Request, RequestId, StepId, TokenId, World
 
 UNLIMITED = 1 << 30
@@ -306,7 +306,7 @@ def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
         return False
     try:
         check_hit_block(state, Tally(), live, index, block)
-    except Violation:
+    except Broken:
         return False
     return True
 

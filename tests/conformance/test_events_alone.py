@@ -6,11 +6,14 @@ nothing that only the driver does: whatever decides how a finding is called must
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 
+import kvconformance
 from kvconformance.checker import Checker
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter
@@ -29,6 +32,7 @@ from kvspec.rules import Rule
 from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 
+HARNESS = Path(kvconformance.__file__).parent
 HISTORIES, BUSY = 25, 2
 SHOWN_BY_EVENTS = [one for one in IMPOSTERS if surface_of(one) in {Surface.POOL, Surface.STEPPER, Surface.GROUPS}]
 NAMED = {imposter.__name__: imposter for imposter in SHOWN_BY_EVENTS}
@@ -90,3 +94,20 @@ def test_the_events_of_an_imposter_alone_break_the_same_rule(imposter: Imposter)
     small()
     for seed in range(BUSY if surface is not Surface.GROUPS else 0):
         compare(imposter, traffic(surface, capabilities, seed))
+
+
+def written_states(path: Path) -> list[str]:
+    """What a module writes of anything that it calls a state."""
+    assigned = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assign | ast.AugAssign)]
+    targets = [one for node in assigned for one in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    owned = [(one, one.value) for one in targets if isinstance(one, ast.Attribute | ast.Subscript)]
+    return [
+        ast.unparse(one)
+        for one, owner in owned
+        if any("state" in {getattr(part, "attr", ""), getattr(part, "id", "")} for part in ast.walk(owner))
+    ]
+
+
+@pytest.mark.parametrize("path", [*HARNESS.glob("*.py"), *HARNESS.glob("groups/*.py")], ids=lambda path: path.stem)
+def test_the_harness_writes_nothing_of_a_state(path: Path) -> None:
+    assert written_states(path) == []

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvspec import Capabilities, KeyParts, Request, State, Tally, Violation, World, advance, initial, rules
+from kvspec import Capabilities, KeyParts, Request, State, Tally, World, advance, initial, rules
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
-from kvspec.violation import HarnessFault
+from kvspec.violation import Broken, HarnessFault
 from kvspec.vocabulary import StepId
 
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
@@ -95,7 +95,7 @@ def test_every_event_is_allowed_or_refused_by_name(events: list[ev.Event]) -> No
     for event in events:
         try:
             advance(state, event, Tally())
-        except (Violation, HarnessFault):
+        except (Broken, HarnessFault):
             return
         assert list(broken_invariants(state)) == [], event
 
@@ -113,7 +113,7 @@ def test_every_event_is_allowed_or_refused_by_name(events: list[ev.Event]) -> No
     ids=lambda value: getattr(value, "id", None) or type(value).__name__,
 )
 def test_a_block_or_an_entry_that_does_not_exist_breaks_a_rule(event: ev.Event, rule: rules.Rule) -> None:
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(Broken) as caught:
         advance(running(), event, Tally())
     assert caught.value.rule is rule
 

@@ -89,6 +89,7 @@ def test_every_field_of_a_state_is_kept_or_dropped_for_a_reason() -> None:
     for record in (State, Live, Block):
         named = {field.name for field in fields(record)}
         assert named <= kept[record.__name__] | set(DROPPED[record.__name__]), record
+        assert set(DROPPED[record.__name__]) <= named, record
 
 
 # Views.

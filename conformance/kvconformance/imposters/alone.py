@@ -21,7 +21,7 @@ from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
 from kvspec.rules import Rule
-from kvspec.violation import Tally
+from kvspec.violation import Broken, Tally, Violation
 from kvspec.vocabulary import Surface
 
 EXAMPLES = MappingProxyType(
@@ -45,10 +45,10 @@ class Blind(Tally):
         super().__init__((rule,))
         self.rule = rule
 
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
+    def found(self, finding: Broken | Violation) -> None:
         """Raise, unless the rule is the one without checks."""
-        if rule is not self.rule:
-            super().broken(rule, seen, expected, **facts)
+        if finding.rule is not self.rule:
+            super().found(finding)
 
 
 class _Killed(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kvspec.rules import Rule
-from kvspec.violation import Tally
+from kvspec.violation import Broken, Tally, Violation
 
 
 class Blind(Tally):
@@ -13,7 +13,7 @@ class Blind(Tally):
         super().__init__()
         self.blind = blind
 
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
+    def found(self, finding: Broken | Violation) -> None:
         """Raise, but for what is not seen."""
-        if rule not in self.blind:
-            super().broken(rule, seen, expected, **facts)
+        if finding.rule not in self.blind:
+            super().found(finding)

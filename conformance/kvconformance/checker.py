@@ -9,10 +9,10 @@ from kvconformance import records
 from kvconformance.answers import whole
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.blame import begin, judge
 from kvspec.groups.state import State as GroupsState
 from kvspec.rules import Rule
-from kvspec.state import State, initial
-from kvspec.transition import advance
+from kvspec.state import State
 from kvspec.tree.state import TreeState
 from kvspec.violation import HarnessFault, Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, World
@@ -33,10 +33,15 @@ class Checker:
 
     def __init__(self, world: World, capabilities: Capabilities, tally: Tally | None = None) -> None:
         self.tally = tally or Tally()
-        self.state: State = initial(world, capabilities)
+        self.judged = begin(world, capabilities)
         self.events: list[object] = []
         self.groups: GroupsState | None = None
         self.tree: TreeState | None = None
+
+    @property
+    def state(self) -> State:
+        """The newest state."""
+        return self.judged.state
 
     def note(self, operation: object) -> None:
         """An operation begins; the events that follow are its effect."""
@@ -49,7 +54,7 @@ class Checker:
     def feed(self, event: ev.Event) -> None:
         """The engine did this. Raises `Violation` if it must not."""
         self.events.append(event)
-        advance(self.state, event, self.tally)
+        judge(self.judged, event, self.tally)
 
 
 class Observer:

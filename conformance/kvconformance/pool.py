@@ -18,7 +18,7 @@ from kvspec import rules
 from kvspec.hits import check_hit_block
 from kvspec.plans import Admission, Extension, Hit, Rejected
 from kvspec.state import Live, State
-from kvspec.violation import Tally, Violation
+from kvspec.violation import Broken, Tally
 from kvspec.vocabulary import BlockId, Capabilities, KeyParts, Phase, Request, RequestId, StepId, TokenId, World
 
 UNLIMITED = 1 << 30
@@ -54,7 +54,6 @@ class PoolDriver:
         self.checker.note("free all")
         while self.checker.state.live():
             self.free(h.Free())
-        self.checker.state.last = "exit"
         self.observe()
 
     def add(self, operation: h.Add) -> None:
@@ -106,7 +105,6 @@ class PoolDriver:
         self.checker.feed(max(refusals, key=lambda refusal: refusal[0])[1])
         self.observe()
         self.checker.feed(ev.Abort(request.id))
-        self.checker.state.last = "refusal"
 
     def hits(self, request: Request) -> list[Hit]:
         """What the pool found for a request: what it says or, without `lookup`, every hit that would be right."""
@@ -212,7 +210,7 @@ class PoolDriver:
         child = replace(parent.request, id=id)
         table = self.call(f"forking {parent.request.id}", self.engine.fork, parent.request.id, child)
         if table is None:
-            self.checker.state.last = "refusal"
+            self.checker.feed(ev.Decline(parent.request.id))
         else:
             records.numbers(table, "fork")
             self.checker.feed(ev.Fork(parent.request.id, child, tuple(table)))
@@ -286,7 +284,6 @@ class PoolDriver:
         hit = self.found(request)
         self.checker.feed(ev.Lookup(request.id, hit.tokens, tuple(hit.blocks)))
         self.checker.feed(ev.Abort(request.id))
-        self.checker.state.last = "lookup"
         self.observe()
 
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
@@ -309,7 +306,7 @@ def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
         return False
     try:
         check_hit_block(state, Tally(), live, index, block)
-    except Violation:
+    except Broken:
         return False
     return True
 

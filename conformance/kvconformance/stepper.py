@@ -111,7 +111,7 @@ class StepperDriver:
             table = self.tables().get(child.id, parent.table) if hasattr(self.engine, "tables") else parent.table
             self.checker.feed(ev.Fork(id, child, tuple(table)))
         else:
-            self.checker.state.last = "refusal"
+            self.checker.feed(ev.Decline(id))
         self.observe()
 
     def reset(self, operation: h.Reset) -> None:
@@ -232,7 +232,6 @@ class StepperDriver:
         )
         if self.capabilities.defers_release:
             self.step(h.Step())
-        state.last = "exit"
         self.observe()
 
     # From plans to events.

@@ -214,6 +214,7 @@ _TELL: dict[type, Callable[[Any, int], str]] = {
     ),
     ev.Reject: lambda e, _: f"{e.request} is rejected for good",
     ev.Refuse: lambda e, _: f"{e.request} is refused ({e.need} more blocks)",
+    ev.Decline: lambda e, _: f"nothing is done for {e.request}",
     ev.Lookup: lambda e, _: f"{e.request} would hit {e.hit} tokens in {_blocks(e.blocks)}",
     ev.Start: lambda e, _: f"{e.request} starts on a hit of {e.hit} tokens: {_blocks(e.blocks)}" if e.hit else "",
     ev.Reserve: lambda e, _: f"{e.request} is given {_blocks(e.table)} for {e.end} tokens",

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Iterator
 from kvspec import events as ev
 from kvspec import mirror, rules, spoken
 from kvspec.published import Published
-from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId
 
 
 def observe(state: State, event: ev.Observe, tally: Tally) -> None:
-    """Require that every claim in `event` agrees with the state."""
+    """Require that every claim in `event` agrees with the state.
+
+    Raises what `_known`, `_free_set`, `_refs`, `_free`, `_keyed`, `_counters`, `tables` and `queues` raise; of what is
+    published, the mirror judges.
+    """
     _known(state, event, tally)
     if event.tables is not None:
         spoken.tables(state, event, tally)
@@ -36,97 +39,67 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
 
 
 def _known(state: State, event: ev.Observe, tally: Tally) -> None:
-    """Every block that is spoken of exists."""
+    """Every block that is spoken of exists.
+
+    Raises alloc/no-dangling-reference.
+    """
     for ids, where in ((event.refs, "is counted"), (event.free_set, "is in the free set"), (event.keyed, "is indexed")):
         if ids and not (min(ids) >= 0 and max(ids) < len(state.blocks)):
             strange = next(id for id in ids if not 0 <= id < len(state.blocks))
-            expected = f"ids 0 to {len(state.blocks) - 1}"
-            tally.broken(rules.NO_DANGLING_REFERENCE, f"block {strange} {where}", expected, block=strange)
+            tally.fail(rules.NO_DANGLING_REFERENCE, "unknown", block=strange, where=where)
 
 
 def _free(state: State, free: int, tally: Tally) -> None:
-    expected = state.available
-    tally.met(rules.COUNT_EQUALS_HOLDERS)
-    tally.met(rules.CONSERVATION)
-    if state.last in {"exit", "failure"}:
-        tally.met(rules.EVERY_EXIT_RELEASES)
-    if state.last == "refusal":
-        tally.met(rules.FAILURE_IS_ATOMIC)
+    """Those that could be handed out are free.
+
+    Raises alloc/count-equals-holders, alloc/conservation.
+    """
+    tally.met(rules.COUNT_EQUALS_HOLDERS, rules.CONSERVATION)
     if state.capabilities.reserved_blocks:
         tally.met(rules.RESERVED_BLOCK)
-    if free == expected:
-        return
-    held = state.usable - expected
-    seen = f"{free} of {state.usable} blocks are said to be free while {held} are held"
-    if state.last == "refusal":
-        rule = rules.FAILURE_IS_ATOMIC
-    elif free > expected:
-        rule = rules.COUNT_EQUALS_HOLDERS
-    elif state.last in {"exit", "failure"}:
-        rule = rules.EVERY_EXIT_RELEASES
-    else:
-        rule = rules.CONSERVATION
-    tally.broken(rule, seen, f"{expected} free")
+    expected, usable = state.available, state.usable
+    if free > expected:
+        tally.fail(rules.COUNT_EQUALS_HOLDERS, "free", free=free, usable=usable, right=expected)
+    if free < expected:
+        tally.fail(rules.CONSERVATION, "free", free=free, usable=usable, right=expected)
 
 
 def _refs(state: State, event: ev.Observe, tally: Tally) -> None:
+    """Each block counts the tables that name it.
+
+    Raises alloc/count-equals-holders.
+    """
     refs, holders = event.refs or {}, state.holders()
     tally.met(rules.COUNT_EQUALS_HOLDERS)
     for id in set(refs) | set(holders):
         counted, held = refs.get(id, 0), holders.get(id, 0)
         if counted != held and not state.blocks[id].fence:
-            rule = _miscount(state, id, counted, held)
-            tally.broken(rule, f"block {id} counts {counted} references", f"its {held} holders", block=id)
-
-
-def _miscount(state: State, id: BlockId, counted: int, held: int) -> Rule:
-    """Which rule a wrong reference count breaks: a refusal that left something, an exit that did, or counting."""
-    if state.last == "refusal":
-        return rules.FAILURE_IS_ATOMIC
-    block = state.blocks[id]
-    if counted < held or block.release < 0:
-        return rules.COUNT_EQUALS_HOLDERS
-    if _is_lost_tail(state, id):
-        return rules.ONE_PAGE_ROUNDING
-    return rules.EVERY_EXIT_RELEASES if held == 0 or state.last in {"exit", "failure"} else rules.COUNT_EQUALS_HOLDERS
-
-
-def _is_lost_tail(state: State, id: BlockId) -> bool:
-    """Whether the block is the partly filled end of a table of which the rest was given back."""
-    block = state.blocks[id]
-    partly = block.contexts[0] is not None and block.contexts[-1] is None
-    batch = [other for other in state.blocks if other.release == block.release]
-    return partly and block.ref == 0 and len(batch) > 1 and block.depth == max(other.depth for other in batch)
+            tally.fail(rules.COUNT_EQUALS_HOLDERS, "refs", block=id, counted=counted, held=held)
 
 
 def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None:
-    tally.met(rules.COUNT_EQUALS_HOLDERS)
-    tally.met(rules.NO_DANGLING_REFERENCE)
+    """Each free block is in the set once, and no block that is held, reserved or fenced.
+
+    Raises alloc/in-flight-fence, alloc/count-equals-holders, alloc/reserved-block, alloc/no-dangling-reference.
+    """
+    tally.met(rules.COUNT_EQUALS_HOLDERS, rules.NO_DANGLING_REFERENCE)
+    blocks, reserved = state.blocks, state.capabilities.reserved_blocks
     for id, times in Counter(free_set).items():
-        if state.blocks[id].fence:
-            pending = ", ".join(str(transfer) for transfer in sorted(state.blocks[id].fence))
-            tally.broken(
-                rules.IN_FLIGHT_FENCE,
-                f"block {id} is in the free set while transfer {pending} may still touch it",
-                "it is free once that is done",
-                block=id,
-            )
+        if blocks[id].fence:
+            tally.fail(rules.IN_FLIGHT_FENCE, "free", block=id)
         if times > 1:
-            tally.broken(rules.COUNT_EQUALS_HOLDERS, f"block {id} is in the free set {times} times", "once", block=id)
-        if id in state.capabilities.reserved_blocks:
-            tally.broken(rules.RESERVED_BLOCK, f"the reserved block {id} is in the free set", "never", block=id)
-        if state.blocks[id].ref:
-            owners = [live.request.id for live in state.requests.values() if id in live.table]
-            tally.broken(
-                rules.NO_DANGLING_REFERENCE,
-                f"block {id} is in the free set while the table of {' and '.join(owners)} names it",
-                "a block is free only when no table names it",
-                block=id,
-            )
+            tally.fail(rules.COUNT_EQUALS_HOLDERS, "twice free", block=id, times=times)
+        if id in reserved:
+            tally.fail(rules.RESERVED_BLOCK, "free", block=id)
+        if blocks[id].ref:
+            tally.fail(rules.NO_DANGLING_REFERENCE, "free", block=id)
 
 
 def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
-    """A block that the index names is full of computed tokens (S4)."""
+    """A block that the index names is full of computed tokens (S4).
+
+    Raises prefix/invalidate, prefix/publish-only-computed, and what `_kept` raises.
+    """
     tally.met(rules.CONTENT_MATCHES_KEY)
     _kept(state, keyed, tally)
     for id in sorted(keyed):
@@ -134,51 +107,37 @@ def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
         if None not in block.contexts or block.fence:
             continue
         if block.failed:
-            rule, expected = rules.INVALIDATE, "what a failed step wrote leaves the index"
-        elif block.lost:
-            rule, expected = rules.CONTENT_MATCHES_KEY, "a reassigned block leaves the index"
+            tally.fail(rules.INVALIDATE, "indexed", block=id)
         else:
-            rule, expected = rules.PUBLISH_ONLY_COMPUTED, "only computed blocks enter the index"
-        tally.broken(rule, f"the index names block {id}, which is not full of computed tokens", expected, block=id)
+            tally.fail(rules.PUBLISH_ONLY_COMPUTED, "indexed", block=id)
 
 
 def _kept(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
-    """What the index named before a reset that was refused it still names, right after it (S12)."""
+    """What the index named before a reset that was refused it still names, right after it (S12).
+
+    Raises alloc/failure-is-atomic.
+    """
     if state.kept is not None:
-        forgotten = sorted(state.kept - keyed)
-        tally.require(
-            not forgotten,
-            rules.FAILURE_IS_ATOMIC,
-            lambda: (f"the index forgets block {forgotten[0]} in a reset that is refused", "it is as it was"),
-        )
+        tally.met(rules.FAILURE_IS_ATOMIC)
+        if forgotten := sorted(state.kept - keyed):
+            tally.fail(rules.FAILURE_IS_ATOMIC, "reset", forgotten=forgotten[0])
     state.shown, state.kept = keyed, None
 
 
 def _counters(state: State, counters: tuple[int, int], tally: Tally) -> None:
-    queries, hits = counters
-    before_queries, before_hits = state.counters
-    tally.require(
-        0 <= hits <= queries,
-        rules.COUNTERS,
-        lambda: (f"{hits} hits of {queries} queried tokens", "0 <= hits <= queries"),
-    )
-    tally.require(
-        queries >= before_queries and hits >= before_hits,
-        rules.COUNTERS,
-        lambda: (
-            f"the counters go from {before_hits} of {before_queries} to {hits} of {queries}",
-            "they only grow",
-        ),
-    )
-    tally.require(
-        hits == state.hit_tokens,
-        rules.COUNTERS,
-        lambda: (
-            f"{hits} hit tokens are counted",
-            f"{state.hit_tokens} tokens were hit ({state.resumed_hit_tokens} more by resumed requests, "
-            "which are recomputation)",
-        ),
-    )
+    """Hits are among the tokens queried, both only grow, and what was hit is counted.
+
+    Raises obs/counters.
+    """
+    (queries, hits), (before_queries, before_hits) = counters, state.counters
+    tally.met(rules.COUNTERS, rules.COUNTERS, rules.COUNTERS)
+    if not 0 <= hits <= queries:
+        tally.fail(rules.COUNTERS, "among", hits=hits, queries=queries)
+    if queries < before_queries or hits < before_hits:
+        before = {"before_hits": before_hits, "before_queries": before_queries}
+        tally.fail(rules.COUNTERS, "shrink", hits=hits, queries=queries, **before)
+    if hits != state.hit_tokens:
+        tally.fail(rules.COUNTERS, "hits", hits=hits, right=state.hit_tokens)
     state.counters = counters
 
 

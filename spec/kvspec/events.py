@@ -43,6 +43,13 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
+class Decline:
+    """The engine does not do what a request was to do, as a fork, whatever its reason; nothing may have changed."""
+
+    request: RequestId
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """The engine reports a prefix hit of `hit` tokens in `blocks`, without taking them."""
 
@@ -247,6 +254,7 @@ Event = (
     Add
     | Reject
     | Refuse
+    | Decline
     | Lookup
     | Start
     | Reserve

@@ -1,6 +1,6 @@
 """The footprint of a state: equal footprints mean that the same events are allowed from here on.
 
-It is the state without what only words a violation (which rule, and why) and without the absolute numbers of releases.
+It is the state without what only words a finding and without the absolute numbers of releases.
 Merging states of one footprint is therefore sound: it never changes whether a later event is allowed. Where no event
 will ever name a block, the names of blocks are left out as well, because the rules do not depend on them.
 """
@@ -16,9 +16,9 @@ from kvspec.state import Block, Live, State, Untouched
 from kvspec.vocabulary import BlockId, Phase
 
 _ONLY_WORDS: Final[dict[type, set[str]]] = {
-    State: {"last", "variants", "releases"},
-    Live: {"hit", "waits_since", "looked_up"},
-    Block: {"lost", "release", "depth"},
+    State: {"releases"},
+    Live: {"hit"},
+    Block: {"release", "depth"},
 }
 """Fields that a rule asks for its name or its count only; releases and depths are told by `_batches`."""
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 
 from kvspec import events as ev
+from kvspec.blame import Judged, judge
 from kvspec.footprint import kind
 from kvspec.rules import CONTIGUOUS_CHAIN
 from kvspec.state import Live, State
-from kvspec.transition import advance
 from kvspec.transition.blocks import deeper
 from kvspec.transition.guards import live_of
 from kvspec.violation import Tally, Violation
@@ -78,12 +78,17 @@ Course = tuple[ev.Event | Lost, ...]
 class Candidate:
     """A state in which the engine may be, if the `owed` blocks turn out to be taken in the step that is planned."""
 
-    state: State
+    judged: Judged
     owed: frozenset[BlockId] = frozenset()
+
+    @property
+    def state(self) -> State:
+        """The state in which the engine may be."""
+        return self.judged.state
 
     def copy(self) -> Candidate:
         """An independent copy."""
-        return Candidate(self.state.copy(), self.owed)
+        return Candidate(self.judged.copy(), self.owed)
 
 
 def courses(state: State, event: Observed, loses_takes: bool, nameless: bool) -> Iterable[Course]:
@@ -115,7 +120,7 @@ def play(candidate: Candidate, course: Course, tally: Tally) -> tuple[int, Viola
                 continue
             if isinstance(event, ev.EndStep) and candidate.owed:
                 _settle(candidate, tally)
-            advance(candidate.state, event, tally)
+            judge(candidate.judged, event, tally)
         except Violation as violation:
             return done, violation
     return len(course), None
@@ -208,8 +213,9 @@ def _before(state: State, blocks: tuple[BlockId, ...]) -> frozenset[BlockId]:
 
 def _lose(candidate: Candidate, lost: Lost) -> None:
     """Forget what idle blocks hold. The order of takes that nobody saw is judged when their step ends."""
+    candidate.judged.past.lose(candidate.state, lost.blocks)
     for id in lost.blocks:
-        candidate.state.blocks[id].poison(candidate.state.world.block_size, candidate.state.step)
+        candidate.state.blocks[id].poison(candidate.state.world.block_size)
     candidate.state.shown = candidate.state.kept = None
     candidate.owed |= lost.owed
 
@@ -218,10 +224,8 @@ def _settle(candidate: Candidate, tally: Tally) -> None:
     """What had to be taken before a block that was lost unseen was indeed taken in the same step."""
     state = candidate.state
     kept = [id for id in candidate.owed if id in state.evictable and state.blocks[id].key is not None]
-    tally.require(
-        not kept,
-        CONTIGUOUS_CHAIN,
-        lambda: (f"a block that a victim took unseen was evicted before block {kept[0]} behind it", "tails go first"),
-        block=kept[0] if kept else None,
-    )
+    tally.met(CONTIGUOUS_CHAIN)
+    if kept:
+        seen = f"a block that a victim took unseen was evicted before block {kept[0]} behind it"
+        tally.broken(CONTIGUOUS_CHAIN, seen, "tails go first", block=kept[0])
     candidate.owed = frozenset()

@@ -1,7 +1,7 @@
 """Refinement: whether the events that an engine shows are all allowed, followed by the set of compatible states.
 
 An engine that shows every choice leaves one compatible state, which is changed in place: refinement then costs what
-`advance` costs. Where a choice is hidden, every state that it may have led to is kept, states without a difference
+`judge` costs. Where a choice is hidden, every state that it may have led to is kept, states without a difference
 that any rule can still ask for are merged, and an event is wrong when none of them allows it.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kvspec import events as ev
+from kvspec.blame import begin, judge
 from kvspec.footprint import footprint
 from kvspec.hidden import (
     Candidate,
@@ -25,8 +26,7 @@ from kvspec.hidden import (
     courses,
     play,
 )
-from kvspec.state import State, initial
-from kvspec.transition import advance
+from kvspec.state import State
 from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Capabilities, World
 
@@ -83,7 +83,7 @@ def compatible(
     What `hides_lost_takes` hides is followed here, so the states themselves hold the engine to the order of eviction.
     """
     shown = replace(capabilities, hides_lost_takes=False)
-    return Compatible((Candidate(initial(world, shown)),), capabilities.hides_lost_takes, most, nameless)
+    return Compatible((Candidate(begin(world, shown)),), capabilities.hides_lost_takes, most, nameless)
 
 
 def refine(before: Compatible, event: Observed, tally: Tally | None = None) -> Compatible:
@@ -102,7 +102,7 @@ def follow(before: Compatible, event: Observed, tally: Tally) -> Compatible:
     if hides or first.owed or len(before.candidates) > 1:
         return _follow_all(before, event, tally)
     try:
-        advance(first.state, event, tally)  # type: ignore[arg-type]
+        judge(first.judged, event, tally)  # type: ignore[arg-type]
     except Violation as violation:
         raise Refuted(violation, first.state, 1) from violation
     return before

@@ -9,7 +9,6 @@ from kvspec.mirror import EMPTY, Index
 from kvspec.vocabulary import (
     BlockId,
     Capabilities,
-    KeyParts,
     Phase,
     Request,
     RequestId,
@@ -38,18 +37,13 @@ class Block:
     fence: frozenset[TransferId] = frozenset()
     release: int = -1
     depth: int = 0
-    lost: dict[int, int] = field(default_factory=dict)
-    """The full contexts it held before, each with the step in which it last changed hands."""
 
     def copy(self) -> Block:
         """An independent copy."""
-        return replace(self, contexts=self.contexts[:], writers=self.writers[:], lost=dict(self.lost))
+        return replace(self, contexts=self.contexts[:], writers=self.writers[:])
 
-    def poison(self, block_size: int, step: int) -> None:
-        """Forget the content: the block changes hands in this step."""
-        last = self.contexts[-1]
-        if last is not None:
-            self.lost[last] = step
+    def poison(self, block_size: int) -> None:
+        """Forget the content: the block changes hands."""
         self.contexts = [None] * block_size
         self.writers = [None] * block_size
         self.key = None
@@ -95,15 +89,12 @@ class Live:
     started: bool = False
     resumed: bool = False
     preempted_in: int = -1
-    waits_since: int = 0
-    """The step in which it was added or preempted."""
     swapped: list[int | None] | None = None
     swapped_by: tuple[int | None, ...] = ()
     """The step that wrote each position that lies on the host."""
     garbage: frozenset[int] = frozenset()
     """The positions that lie there and that a failed step wrote."""
     transfer: TransferId | None = None
-    looked_up: tuple[BlockId, ...] = ()
     left_in: int = -1
     """The step in which it left, or gave back the last of what it held."""
     forked: int = 0
@@ -142,11 +133,8 @@ class State:
     transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
     arriving: frozenset[TransferId] = frozenset()
     """Those of the transfers that write into their blocks: what they bring is not there yet."""
-    last: str = "start"
     counters: tuple[int, int] = (0, 0)
     hit_tokens: int = 0
-    resumed_hit_tokens: int = 0
-    variants: dict[tuple[int, ...], set[tuple[tuple[TokenId, ...], KeyParts]]] = field(default_factory=dict)
     mirror: Index = field(default_factory=lambda: EMPTY)
     """What a subscriber of the published events has."""
     shown: frozenset[BlockId] | None = None
@@ -163,7 +151,6 @@ class State:
             evictable=dict(self.evictable),
             in_flight=dict(self.in_flight),
             transfers=dict(self.transfers),
-            variants={first: set(seen) for first, seen in self.variants.items()},
         )
 
     def own(self, id: BlockId) -> Block:

@@ -1,4 +1,4 @@
-"""How a rule is raised: one structured object, and the tally that counts every time a rule was put to the test."""
+"""How a rule is raised: what a guard says, what a finding says, and the tally of all that was put to the test."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Collection
 
 from kvspec.rules import Rule
+
+
+class Broken(Exception):
+    """A guard does not hold: the rule that it stands for, which of the rule's guards it is, and the values it saw."""
+
+    def __init__(self, rule: Rule, how: str, **facts: object) -> None:
+        super().__init__(rule, how, facts)
+        self.rule = rule
+        self.how = how
+        self.facts = facts
+
+    def __str__(self) -> str:
+        return f"{self.rule.id}: {self.how} ({', '.join(f'{name}={value}' for name, value in self.facts.items())})"
 
 
 class Violation(Exception):
@@ -31,12 +44,27 @@ class Tally:
     """Counts how often the precondition of each rule was met; raises where a rule is broken.
 
     Rules in `waived` are known to be broken: they are counted, and an example in which one shows again ends
-    (or goes on, where the fault leaves the state intact) without a second report.
+    (or goes on, where the fault leaves the state intact) without a second report. With `blame`, what a guard of the
+    law says is called by the rule that explains it before anything is raised, so that what is waived are findings.
     """
 
     def __init__(self, waived: Collection[Rule] = ()) -> None:
         self.exercised: Counter[Rule] = Counter()
         self.waived = frozenset(waived)
+        self.blame: Callable[[Broken], Violation] | None = None
+
+    def met(self, *rules: Rule) -> None:
+        """Count one more time that the precondition of each of the rules was met."""
+        for rule in rules:
+            self.exercised[rule] += 1
+
+    def fail(self, rule: Rule, how: str, **facts: object) -> None:
+        """A guard of the law does not hold. Raises `Broken`, or the `Violation` that blame makes of it.
+
+        It returns only where the finding is known and leaves the state intact: then the event happens.
+        """
+        broken = Broken(rule, how, **facts)
+        self.found(broken if self.blame is None else self.blame(broken))
 
     def require(self, holds: bool, rule: Rule, explain: Callable[[], tuple[str, str]], **facts: object) -> None:
         """Count `rule` as exercised and raise `Violation` unless it holds.
@@ -48,13 +76,13 @@ class Tally:
             seen, expected = explain()
             self.broken(rule, seen, expected, **facts)
 
-    def met(self, rule: Rule) -> None:
-        """Count one more time that the precondition of `rule` was met."""
-        self.exercised[rule] += 1
-
     def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
         """Raise: the rule is broken here."""
-        if rule not in self.waived:
-            raise Violation(rule, seen, expected, **facts)
-        if rule.corrupts:
-            raise Waived(rule.id)
+        self.found(Violation(rule, seen, expected, **facts))
+
+    def found(self, finding: Broken | Violation) -> None:
+        """Raise the finding, or `Waived`; nothing where it is known and leaves the state intact."""
+        if finding.rule not in self.waived:
+            raise finding
+        if finding.rule.corrupts:
+            raise Waived(finding.rule.id)

@@ -33,6 +33,7 @@ SCOPE = MappingProxyType(
         "kvspec.transition": _SPEC,
         **{f"kvspec.transition.{name}": _SPEC for name in _TRANSITION},
         **{f"kvspec.{name}": _SPEC for name in ("hits", "claims", "spoken", "invariants")},
+        **{f"kvspec.blame.{name}": _SPEC for name in ("past", "exercised", "keys", "hits", "reads", "claims")},
         **{
             f"kvspec.groups.{name}": _GROUPS
             for name in ("vocabulary", "needs", "state", "hits", "blocks", "claims", "transition", "invariants")

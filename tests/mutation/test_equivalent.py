@@ -63,12 +63,10 @@ def test_a_mutant_changes_one_place_of_a_module_that_can_still_be_read() -> None
 
 def test_words_are_not_mutated() -> None:
     """An f-string and an annotation hold operators too, but nobody computes with them."""
-    told = 'f"the step schedules {state.world.token_budget - state.left + count} tokens",'
+    told = 'f"{known * state.size} are cached, and the caller gives its own copy of them back",'
     annotated = "def extend(self, id: RequestId, count: int) -> Extension | None:"
-    assert told in _stripped(path_of("kvspec.transition.guards")) and annotated in _stripped(
-        path_of("kvreference.pool")
-    )
-    assert told not in {mutant.before for mutant in mutants_of("kvspec.transition.guards")}
+    assert told in _stripped(path_of("kvspec.tree.transition")) and annotated in _stripped(path_of("kvreference.pool"))
+    assert told not in {mutant.before for mutant in mutants_of("kvspec.tree.transition")}
     assert annotated not in {mutant.before for mutant in mutants_of("kvreference.pool")}
 
 
@@ -81,9 +79,9 @@ def test_a_guard_is_loosened_and_tightened() -> None:
         (one.before, one.after) for one in mutants_of("kvspec.transition.guards") if one.function == "require_budget"
     }
     assert {
-        ("count >= 1,", "count > 1,"),
-        ("count >= 1,", "count >= 0,"),
-        ("count <= state.left,", "count < state.left,"),
+        ("if count < 1:", "if count <= 1:"),
+        ("if count < 1:", "if count < 0:"),
+        ("if count > state.left:", "if count >= state.left:"),
     } <= made
 
 
@@ -101,7 +99,7 @@ from pathlib import Path
 from tests.mutation.mutants import mutants_of
 from tests.mutation.trying import try_mutant
 from tests.mutation.campaign import unchanged
-(guard,) = (one for one in mutants_of("kvspec.transition.guards") if one.after == "count >= 0,")
+(guard,) = (one for one in mutants_of("kvspec.transition.guards") if one.after == "if count < 0:")
 empty = Path({str(tmp_path / "corpus.json")!r})
 print(try_mutant(guard, empty, 60).how, try_mutant(unchanged("kvspec.transition.guards"), empty, 60).how)
 """

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvspec import Capabilities, KeyParts, Request, State, Tally, Violation, World, advance, initial, rules
+from kvspec import Capabilities, KeyParts, Request, State, Tally, World, advance, initial, rules
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
-from kvspec.violation import HarnessFault
+from kvspec.violation import Broken, HarnessFault
 from kvspec.vocabulary import StepId
 
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
@@ -46,6 +46,7 @@ anything = st.one_of(
     st.builds(ev.Add, requests),
     st.builds(ev.Reject, names),
     st.builds(ev.Refuse, names, numbers, blocks),
+    st.builds(ev.Decline, names),
     st.builds(ev.Lookup, names, numbers, blocks),
     st.builds(ev.Start, names, numbers, blocks),
     st.builds(ev.Reserve, names, numbers, blocks),
@@ -94,7 +95,7 @@ def test_every_event_is_allowed_or_refused_by_name(events: list[ev.Event]) -> No
     for event in events:
         try:
             advance(state, event, Tally())
-        except (Violation, HarnessFault):
+        except (Broken, HarnessFault):
             return
         assert list(broken_invariants(state)) == [], event
 
@@ -112,12 +113,14 @@ def test_every_event_is_allowed_or_refused_by_name(events: list[ev.Event]) -> No
     ids=lambda value: getattr(value, "id", None) or type(value).__name__,
 )
 def test_a_block_or_an_entry_that_does_not_exist_breaks_a_rule(event: ev.Event, rule: rules.Rule) -> None:
-    with pytest.raises(Violation) as caught:
+    with pytest.raises(Broken) as caught:
         advance(running(), event, Tally())
     assert caught.value.rule is rule
 
 
-@pytest.mark.parametrize("event", [ev.Refuse("Z", 9), ev.ReleaseAgain("Z")], ids=["refused", "released"])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "event", [ev.Refuse("Z", 9), ev.Decline("Z"), ev.ReleaseAgain("Z")], ids=["refused", "declined", "released"]
+)  # type: ignore[arg-type]
 def test_a_stranger_is_told_by_name(event: ev.Event) -> None:
     with pytest.raises(HarnessFault, match="never added"):
         advance(running(), event, Tally())

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from kvspec import Tally, judge, rules, step
 from kvspec import events as ev
-from kvspec import rules, step
 from kvspec.explorer.scopes import SCOPES
 from kvspec.violation import HarnessFault
 from tests.spec.test_blame import counted
-from tests.spec.test_transition import PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, request
+from tests.spec.test_transition import PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, judged, request
 
 REFUSED = (*RUN_A, ev.Add(request("B", *(1,) * 5)), ev.Refuse("B", 3))
 IDLE = replace(PLAIN, idle_steps=9)
@@ -35,7 +35,7 @@ RESERVED = replace(PLAIN, reserved_blocks=frozenset({3}))
 def test_a_request_that_nobody_has_added_is_a_slip_of_the_teller(claim: ev.Observe) -> None:
     for events in (RUN_A, (*RUN_A, ev.Reset(True))):
         with pytest.raises(HarnessFault, match=r"\?, which was never added"):
-            step(after(*events), claim)
+            judge(judged(*events), claim, Tally())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_an_empty_table_and_padding_are_nobody() -> None:
     after(*RUN_A, ev.Observe(tables={"A": (0, 1), "?": ()}))
     after(*RUN_A, ev.Observe(tables={"A": (0, 1), "?": (3, 3)}), capabilities=RESERVED)
     with pytest.raises(HarnessFault):
-        step(after(*RUN_A, capabilities=RESERVED), ev.Observe(tables={"A": (0, 1), "?": (3, 2)}))
+        judge(judged(*RUN_A, capabilities=RESERVED), ev.Observe(tables={"A": (0, 1), "?": (3, 2)}), Tally())
 
 
 # Queues that name who has left.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kvspec import Violation
+from kvspec import Judged, Tally, Violation, judge
 from kvspec import events as ev
 from kvspec.rules import IN_FLIGHT_FENCE
 from kvspec.state import State, initial
@@ -48,7 +48,7 @@ ARRIVING = (*SAVED, ev.SwapIn(A, blocks(2, 3), TransferId(2)))
 
 def broken(state: State, event: ev.Event) -> str:
     with pytest.raises(Violation) as caught:
-        step(state, event)
+        judge(Judged(state), event, Tally())
     assert caught.value.rule is IN_FLIGHT_FENCE
     return caught.value.seen
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from kvspec import Request, State, Tally, initial, rules, step
+from kvspec import Judged, Request, State, Tally, begin, judge, rules, step
 from kvspec import events as ev
 from kvspec.invariants import broken_invariants
 from kvspec.rules import Rule
@@ -148,7 +148,7 @@ def test_a_copy_of_more_than_a_block_is_nonsense_and_of_more_than_is_valid_harml
     state = after(*fork, ev.Copy("B", 1, 1, 2, extent=2))
     for extent in (-1, 0, 3, 2**53 - 1):
         with pytest.raises(Violation) as caught:
-            step(state, ev.Copy("A", 1, 1, 3, extent=extent))
+            judge(Judged(state.copy()), ev.Copy("A", 1, 1, 3, extent=extent), Tally())
         assert caught.value.rule is rules.SHARED_BYTES_NEVER_CHANGE
         assert caught.value.seen == f"block 1 has 1 valid tokens, and {extent} are copied to block 3"
         assert caught.value.expected == "at least the valid extent is copied, and at most the 2 tokens of a block"
@@ -211,14 +211,14 @@ def test_a_request_that_overwrites_its_own_positions() -> None:
 
 def test_the_rule_of_a_read_is_that_of_the_way_by_which_it_came() -> None:
     tally = Tally()
-    state = initial(WORLD, PLAIN)
+    state = begin(WORLD, PLAIN)
     for event in RUN_A:
-        state = step(state, event, tally)
+        judge(state, event, tally)
     assert tally.exercised[rules.CHUNK_INDEPENDENCE] > 0
     assert tally.exercised[rules.RESUME_EQUALS_UNINTERRUPTED] == 0
     resumed = Tally()
     for event in (ev.Preempt("A"), ev.EndStep(), ev.Start("A"), ev.Compute("A", 0, 2, (2,))):
-        state = step(state, event, resumed)
+        judge(state, event, resumed)
     assert resumed.exercised[rules.RESUME_EQUALS_UNINTERRUPTED] == 3  # no position past its tokens, in order, read
     assert resumed.exercised[rules.CHUNK_INDEPENDENCE] == 0
 

@@ -16,7 +16,7 @@ from kvspec.proofs.cache import tie
 from kvspec.proofs.cache.actions import STRICTER
 from kvspec.state import Block
 from kvspec.transition import _TRANSITIONS, admission, blocks, computing, exits
-from kvspec.violation import HarnessFault, Violation
+from kvspec.violation import Broken, HarnessFault
 
 
 def walked(walks: int = 12) -> tie.Tie:
@@ -61,9 +61,9 @@ def _short(state: State, source: int, target: int, extent: int) -> None:
 COPY, POISON = blocks.copy_content, Block.poison
 
 
-def _sticky(block: Block, size: int, step: int) -> None:
+def _sticky(block: Block, size: int) -> None:
     key = block.key
-    POISON(block, size, step)
+    POISON(block, size)
     block.key = key
 
 
@@ -141,7 +141,7 @@ def test_what_a_failed_step_wrote_is_not_copied(action: str) -> None:
     state = initial(WORLD, CAPABILITIES)
     for event in before:
         state = step(state, event)
-    with pytest.raises(Violation) as refused:
+    with pytest.raises(Broken) as refused:
         step(state, last)
     assert refused.value.rule is rules.INVALIDATE
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from kvspec import Capabilities, rules, step
+from kvspec import Capabilities, Tally, judge, rules
 from kvspec import events as ev
 from kvspec.published import BlockRemoved, BlockStored
 from kvspec.rules import Rule
 from kvspec.violation import HarnessFault
 from tests.spec.test_blame import counted
-from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, after, breaks, request
+from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, after, breaks, judged, request
 
 RESERVED = replace(PLAIN, reserved_blocks=frozenset({3}))
 REFUSED = (*RUN_A, ev.Add(request("B", *(1,) * 5)), ev.Refuse("B", 3))
@@ -111,7 +111,7 @@ def test_what_a_step_brings_when_it_completes_is_not_blamed_on_an_earlier_refusa
     breaks(rules.CONSERVATION, *flies, ev.Complete(0), ev.Observe(free=1))
     breaks(rules.FAILURE_IS_ATOMIC, *flies, ev.Observe(tables={"A": (0, 1), "?": (2,)}))
     with pytest.raises(HarnessFault, match=r"\?, which was never added"):
-        step(after(*flies, ev.Complete(0)), ev.Observe(tables={"A": (0, 1), "?": (2,)}))
+        judge(judged(*flies, ev.Complete(0)), ev.Observe(tables={"A": (0, 1), "?": (2,)}), Tally())
 
 
 # Reference counts.

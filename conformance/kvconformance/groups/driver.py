@@ -43,7 +43,6 @@ class GroupsDriver:
         self.checker.note("free all")
         while self.state.requests:
             self.free(h.Free())
-        self.state.last = "exit"
         self.observe()
 
     def feed(self, event: ev.Event) -> None:

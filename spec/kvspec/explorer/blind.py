@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kvspec.rules import Rule
-from kvspec.violation import Tally
+from kvspec.violation import Broken, Tally, Violation
 
 
 class Blind(Tally):
@@ -12,7 +12,7 @@ class Blind(Tally):
     def __init__(self, *blind: Rule) -> None:
         super().__init__(blind)
 
-    def broken(self, rule: Rule, seen: str, expected: str, **facts: object) -> None:
+    def found(self, finding: Broken | Violation) -> None:
         """Raise, but for what is not seen."""
-        if rule not in self.waived:
-            super().broken(rule, seen, expected, **facts)
+        if finding.rule not in self.waived:
+            super().found(finding)

@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 _CONSTANT = "the same in every state of a scope"
 _RELATIVE = "only compared with other steps: kept as NOW, FLYING or OLD"
-_BLAME = "read only to choose the rule that is blamed, never to decide whether something is wrong"
 _NO_FAILURE = "of what a failed step wrote, and no scope has both failures and swaps"
 _REPORT = "read only by observations and reports, which are not in the alphabet"
 
@@ -19,11 +18,8 @@ DROPPED = MappingProxyType(
             "step": _RELATIVE,
             "epoch": "only compared with the epochs of blocks: kept as whether a block is stale",
             "releases": "the source of the numbers of releases, of which the order is kept",
-            "last": _REPORT,
             "counters": _REPORT,
             "hit_tokens": _REPORT,
-            "resumed_hit_tokens": _REPORT,
-            "variants": "written when requests are added, which is before the first state; read only to count",
             "mirror": "changed only by published events, which are not in the alphabet",
             "shown": _REPORT,
             "kept": _REPORT,
@@ -33,10 +29,8 @@ DROPPED = MappingProxyType(
             "request": _CONSTANT,
             "arrival": _CONSTANT,
             "tokens": "the last context tells them",
-            "hit": "chooses between two guards that require the same",
-            "resumed": _BLAME,
-            "waits_since": _BLAME,
-            "looked_up": "set only by lookups, which are not in the alphabet",
+            "hit": "says by which way a request came to what it computes: read by blame and by the proofs",
+            "resumed": "decides whether the tokens of a hit count among those of the counters",
             "left_in": _REPORT,
             "swapped_by": _NO_FAILURE,
             "garbage": _NO_FAILURE,
@@ -44,7 +38,6 @@ DROPPED = MappingProxyType(
         },
         "Block": {
             "epoch": "kept as whether it is older than the state's",
-            "lost": _BLAME,
         },
     }
 )

@@ -13,13 +13,13 @@ from kvspec import events as ev
 from kvspec.explorer.model import sampled
 from kvspec.explorer.scope import Scope
 from kvspec.state import Live, State
-from kvspec.violation import Violation
+from kvspec.violation import Broken
 from kvspec.vocabulary import BlockId, Phase, StepId, TransferId
 
 Move = tuple[ev.Event, ...]
 
 Transition = Callable[[State, ev.Event], None]
-"""Applies one event in place; raises `Violation` where it is refused."""
+"""Applies one event in place; raises `Broken` where it is refused."""
 
 
 def proposals(scope: Scope, state: State) -> Iterator[ev.Event]:
@@ -154,7 +154,7 @@ def play(scope: Scope, transition: Transition, state: State, event: ev.Event) ->
         for one in _events(scope, state, event):
             transition(state, one)
             done.append(one)
-    except Violation:
+    except Broken:
         return None
     return tuple(done)
 

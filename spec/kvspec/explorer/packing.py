@@ -240,7 +240,6 @@ class Codec:
                 for t in head.transfers
             },
             arriving=frozenset(TransferId(t) for t in head.arriving),
-            variants=self.start.variants,
         )
 
     def read(self, key: bytes) -> State:

@@ -65,6 +65,7 @@ _TELL: dict[type, Callable[[Any], str]] = {
     ev.Fork: lambda e: f"{e.child.id} forks {e.parent} with {_blocks(e.table)}",
     ev.Sample: lambda e: f"{e.request} samples {e.token}",
     ev.Refuse: lambda e: f"{e.request} is refused {e.need} more blocks",
+    ev.Decline: lambda e: f"nothing is done for {e.request}",
     ev.Reject: lambda e: f"{e.request} is rejected for good",
     ev.Preempt: lambda e: f"{e.request} is preempted",
     ev.SwapOut: lambda e: f"{e.request} is swapped out by transfer {e.transfer}",

@@ -1,7 +1,8 @@
 """The transition `step(state, event) -> state`: one short function per event, in the order guards, effect, publication.
 
-A guard that fails raises `Violation` with the rule it stands for and changes nothing. The specification is a
-relation: it judges what an engine chose (order, chunk, victim, evicted block) and never chooses itself.
+A guard that fails raises `Broken` with the rule it stands for; what a finding is called, `kvspec.blame` says. Each
+function names in its docstring the rules that it raises. The specification is a relation: it judges what an engine
+chose (order, chunk, victim, evicted block) and never chooses itself.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kvspec.violation import Tally
 
 
 def step(state: State, event: ev.Event, tally: Tally | None = None) -> State:
-    """The state after `event`. Raises `Violation` where the event is not allowed; `state` is never changed."""
+    """The state after `event`. Raises `Broken` where the event is not allowed; `state` is never changed."""
     after = state.copy()
     advance(after, event, tally or Tally())
     return after
@@ -39,6 +40,7 @@ _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Add: admission.add,
     ev.Reject: admission.reject,
     ev.Refuse: admission.refuse,
+    ev.Decline: admission.decline,
     ev.Lookup: admission.lookup,
     ev.Start: admission.start,
     ev.Reserve: computing.reserve,

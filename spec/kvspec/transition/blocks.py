@@ -10,7 +10,10 @@ from kvspec.vocabulary import BlockId
 
 
 def grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
-    """Give the request the blocks by which `table` is longer than its own."""
+    """Give the request the blocks by which `table` is longer than its own.
+
+    Raises what `require_table` and `take` raise.
+    """
     require_table(state, tally, live, table, end)
     new = table[len(live.table) :]
     for block in new:
@@ -20,60 +23,48 @@ def grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end
 
 
 def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
-    """Hand block `id` to `live`: it must be idle, and its old content is gone."""
-    who = live.request.id
+    """Hand block `id` to `live`: it must be idle, and its old content is gone.
+
+    Raises alloc/no-dangling-reference, alloc/reserved-block, alloc/in-flight-fence, alloc/conservation, and what
+    `_check_eviction` raises.
+    """
+    who, reserved = live.request.id, state.capabilities.reserved_blocks
     if not 0 <= id < len(state.blocks):
-        tally.broken(rules.NO_DANGLING_REFERENCE, f"{who} receives block {id}", f"ids 0 to {len(state.blocks) - 1}")
-    reserved = state.capabilities.reserved_blocks
+        tally.fail(rules.NO_DANGLING_REFERENCE, "taken", request=who, id=id)
     if reserved:
-        tally.require(
-            id not in reserved,
-            rules.RESERVED_BLOCK,
-            lambda: (f"{who} receives the reserved block {id}", "it is never handed out"),
-            block=id,
-        )
+        tally.met(rules.RESERVED_BLOCK)
+        if id in reserved:
+            tally.fail(rules.RESERVED_BLOCK, "taken", request=who, block=id)
     block = state.blocks[id]
     if state.transfers or state.in_flight:
-        pending = [f"transfer {transfer}" for transfer in block.fence]
-        pending += [f"step {number}" for number, touched in state.in_flight.items() if id in touched]
-        tally.require(
-            not pending,
-            rules.IN_FLIGHT_FENCE,
-            lambda: (f"{who} receives block {id}, which {pending[0]} may still touch", "it waits until that is done"),
-            block=id,
-        )
-    tally.require(
-        block.ref == 0,
-        rules.CONSERVATION,
-        lambda: (f"{who} receives block {id}, which {owners(state, id)} still holds", "a block without an owner"),
-        block=id,
-        request=who,
-    )
+        tally.met(rules.IN_FLIGHT_FENCE)
+        if block.fence or any(id in touched for touched in state.in_flight.values()):
+            tally.fail(rules.IN_FLIGHT_FENCE, "taken", request=who, block=id)
+    tally.met(rules.CONSERVATION)
+    if block.ref:
+        tally.fail(rules.CONSERVATION, "taken", request=who, block=id)
     _check_eviction(state, tally, id, block)
     state.evictable.pop(id, None)
     block = state.own(id)
-    block.poison(state.world.block_size, state.step)
+    block.poison(state.world.block_size)
     block.ref, block.epoch = 1, state.epoch
 
 
 def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> None:
+    """The order of eviction that the engine promises, if any.
+
+    Raises prefix/contiguous-chain, evict/lru-order.
+    """
     profiles = state.capabilities.profiles
     if block.key is not None and ("lru" in profiles or "tail-first" in profiles):
-        behind = deeper(state, id)
-        tally.require(
-            not behind,
-            rules.CONTIGUOUS_CHAIN,
-            lambda: (f"block {id} is evicted before block {behind[0]} behind it in its chain", "tails go first"),
-            block=id,
-        )
+        tally.met(rules.CONTIGUOUS_CHAIN)
+        if behind := deeper(state, id):
+            tally.fail(rules.CONTIGUOUS_CHAIN, "evicted", block=id, behind=behind[0])
     if "lru" in profiles:
+        tally.met(rules.LRU_ORDER)
         head = next(iter(state.evictable), None)
-        tally.require(
-            head == id,
-            rules.LRU_ORDER,
-            lambda: (f"block {id} is taken", f"block {head}, released longest ago"),
-            block=id,
-        )
+        if head != id:
+            tally.fail(rules.LRU_ORDER, "taken", block=id, head=head)
 
 
 def deeper(state: State, id: BlockId) -> list[BlockId]:
@@ -138,8 +129,3 @@ def publish(state: State, live: Live, start: int) -> None:
     for index in range(start // size, live.computed // size):
         block = state.blocks[live.table[index]]
         block.key = None if block.failed else live.contexts[(index + 1) * size - 1]
-
-
-def owners(state: State, id: BlockId) -> str:
-    """The requests whose tables name the block, in words."""
-    return " and ".join(live.request.id for live in state.requests.values() if id in live.table)

@@ -16,60 +16,59 @@ def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
 
     It is progress (L1) even where the victim holds nothing yet: an honest scheduler may try each victim once. Who
     starts and preempts for ever is found by the bound on all steps of a run, not here.
+
+    Raises what `require_victim` raises.
     """
     live = live_of(state, event.request)
-    require_victim(state, tally, live)
+    require_victim(tally, live)
     if state.capabilities.hides_lost_takes:
         forget_release_order(state)
     give_back(state, live)
     live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
-    live.waits_since = state.step
-    state.progressed, state.last = True, "exit"
+    state.progressed = True
 
 
 def finish(state: State, event: ev.Finish, tally: Tally) -> None:
-    """A request leaves with all its tokens."""
+    """A request leaves with all its tokens.
+
+    Raises sched/chunk-independence, and what `require_present` raises.
+    """
     live = live_of(state, event.request)
-    require_present(tally, live, "finishes")
-    rule = rules.RESUME_EQUALS_UNINTERRUPTED if live.resumed else rules.CHUNK_INDEPENDENCE
-    tally.require(
-        live.generated >= live.request.max_new_tokens,
-        rule,
-        lambda: (
-            f"{event.request} finishes with {live.generated} of {live.request.max_new_tokens} new tokens",
-            "no token is lost",
-        ),
-        request=event.request,
-    )
+    require_present(tally, live)
+    generated, most = live.generated, live.request.max_new_tokens
+    if generated < most:
+        tally.fail(rules.CHUNK_INDEPENDENCE, "finished", request=event.request, generated=generated, most=most)
     _leave(state, live, event.deferred)
 
 
 def abort(state: State, event: ev.Abort, tally: Tally) -> None:
-    """A request leaves when its client says so."""
+    """A request leaves when its client says so.
+
+    Raises what `require_present` raises.
+    """
     live = live_of(state, event.request)
-    require_present(tally, live, "is aborted")
+    require_present(tally, live)
     _leave(state, live, event.deferred)
 
 
 def release_held(state: State, event: ev.Release, tally: Tally) -> None:
-    """The blocks that a request kept when it left are given back."""
+    """The blocks that a request kept when it left are given back.
+
+    Raises alloc/no-dangling-reference.
+    """
     live = live_of(state, event.request)
-    tally.require(
-        live.phase is Phase.DONE,
-        rules.NO_DANGLING_REFERENCE,
-        lambda: (f"the blocks of {event.request} are given back while it is {live.phase.value}", "it keeps its blocks"),
-        request=event.request,
-    )
+    tally.met(rules.NO_DANGLING_REFERENCE)
+    if live.phase is not Phase.DONE:
+        tally.fail(rules.NO_DANGLING_REFERENCE, "released", request=event.request, phase=live.phase.value)
     give_back(state, live)
     live.left_in = state.step
-    state.progressed, state.last = True, "exit"
+    state.progressed = True
 
 
 def release_again(state: State, event: ev.ReleaseAgain, tally: Tally) -> None:
     """A second release changes nothing."""
     live_of(state, event.request)
     tally.met(rules.COUNT_EQUALS_HOLDERS)
-    state.last = "stray release"
 
 
 def _leave(state: State, live: Live, deferred: bool) -> None:
@@ -77,4 +76,4 @@ def _leave(state: State, live: Live, deferred: bool) -> None:
     live.swapped = None
     if not deferred:
         give_back(state, live)
-    state.progressed, state.last = True, "exit"
+    state.progressed = True

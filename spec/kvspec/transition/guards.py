@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.rules import Rule
 from kvspec.state import Live, State
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import BlockId, Phase, RequestId
@@ -20,228 +19,165 @@ def live_of(state: State, id: RequestId) -> Live:
     return live
 
 
-def require_phase(tally: Tally, live: Live, phase: Phase, does: str) -> None:
-    """The request is in the queue that the event speaks of."""
-    tally.require(
-        live.phase is phase,
-        rules.ONE_QUEUE,
-        lambda: (f"{live.request.id} {does} while it is {live.phase.value}", f"it is {phase.value}"),
-        request=live.request.id,
-    )
+def require_phase(tally: Tally, live: Live, phase: Phase) -> None:
+    """The request is in the queue that the event speaks of.
+
+    Raises sched/one-queue.
+    """
+    tally.met(rules.ONE_QUEUE)
+    if live.phase is not phase:
+        tally.fail(rules.ONE_QUEUE, "phase", request=live.request.id, phase=live.phase.value, wanted=phase.value)
 
 
-def require_present(tally: Tally, live: Live, does: str) -> None:
-    """The request has not left."""
-    tally.require(
-        live.phase is not Phase.DONE,
-        rules.ONE_QUEUE,
-        lambda: (f"{live.request.id} {does} after it has left", "it is waiting or running"),
-        request=live.request.id,
-    )
+def require_present(tally: Tally, live: Live) -> None:
+    """The request has not left.
+
+    Raises sched/one-queue.
+    """
+    tally.met(rules.ONE_QUEUE)
+    if live.phase is Phase.DONE:
+        tally.fail(rules.ONE_QUEUE, "left", request=live.request.id)
 
 
 def require_scheduled_once(state: State, tally: Tally, live: Live) -> None:
-    """The request runs, is not scheduled yet, has its blocks, and the batch is not full."""
-    require_phase(tally, live, Phase.RUNNING, "is scheduled")
-    tally.require(
-        not live.ran,
-        rules.ONE_QUEUE,
-        lambda: (f"{live.request.id} is scheduled twice in one step", "once"),
-        request=live.request.id,
-    )
+    """The request runs, is not scheduled yet, has its blocks, and the batch is not full.
+
+    Raises sched/one-queue, alloc/in-flight-fence, sched/step-budget, and what `require_phase` raises.
+    """
+    require_phase(tally, live, Phase.RUNNING)
+    tally.met(rules.ONE_QUEUE, rules.STEP_BUDGET)
+    if live.ran:
+        tally.fail(rules.ONE_QUEUE, "twice", request=live.request.id)
     if live.transfer in state.arriving:
-        tally.broken(
-            rules.IN_FLIGHT_FENCE,
-            f"{live.request.id} computes while transfer {live.transfer} still brings its blocks back",
-            "the transfer is done first",
-            request=live.request.id,
-        )
-    running = len(state.planned) + 1
-    tally.require(
-        running <= state.world.max_running,
-        rules.STEP_BUDGET,
-        lambda: (f"{running} requests run in one step", f"at most {state.world.max_running}"),
-        request=live.request.id,
-    )
+        tally.fail(rules.IN_FLIGHT_FENCE, "computes", request=live.request.id, transfer=live.transfer)
+    if len(state.planned) >= state.world.max_running:
+        running, most = len(state.planned) + 1, state.world.max_running
+        tally.fail(rules.STEP_BUDGET, "requests", request=live.request.id, running=running, most=most)
 
 
 def require_budget(state: State, tally: Tally, live: Live, count: int) -> None:
-    """At least one token, and no more than the step has left."""
-    tally.require(
-        count >= 1,
-        rules.STEP_BUDGET,
-        lambda: (f"{live.request.id} is scheduled for {count} tokens", "at least 1"),
-        request=live.request.id,
-    )
-    tally.require(
-        count <= state.left,
-        rules.STEP_BUDGET,
-        lambda: (
-            f"the step schedules {state.world.token_budget - state.left + count} tokens",
-            f"at most the budget of {state.world.token_budget}",
-        ),
-        request=live.request.id,
-    )
+    """At least one token, and no more than the step has left.
+
+    Raises sched/step-budget.
+    """
+    tally.met(rules.STEP_BUDGET, rules.STEP_BUDGET)
+    if count < 1:
+        tally.fail(rules.STEP_BUDGET, "none", request=live.request.id, count=count)
+    if count > state.left:
+        budget = state.world.token_budget
+        tally.fail(rules.STEP_BUDGET, "tokens", request=live.request.id, total=budget - state.left + count, most=budget)
 
 
 def require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
-    """The positions follow on those computed, are its own tokens, and go no further."""
-    end, total = event.start + event.count, len(live.tokens)
-    in_parts: Rule = rules.RESUME_EQUALS_UNINTERRUPTED if live.resumed else rules.CHUNK_INDEPENDENCE
-    if live.hit:
-        tally.require(
-            end <= total,
-            rules.FRESH_HIT,
-            lambda: (
-                f"{event.request} computes positions {event.start} to {end - 1} of {total} after a hit of {live.hit}",
-                "the length scheduled is what the hit leaves",
-            ),
-            request=event.request,
-        )
-    tally.require(
-        end <= total,
-        in_parts,
-        lambda: (f"{event.request} computes up to position {end - 1} of {total} tokens", "no position past its tokens"),
-        request=event.request,
-    )
-    tally.require(
-        event.start == live.computed,
-        in_parts,
-        lambda: (
-            f"{event.request} computes from position {event.start} on with {live.computed} computed",
-            f"it continues at position {live.computed}",
-        ),
-        request=event.request,
-    )
-    if event.tokens is not None:
-        tally.require(
-            list(event.tokens) == live.tokens[event.start : end],
-            in_parts,
-            lambda: (
-                f"{event.request} feeds the tokens {list(event.tokens or ())} from position {event.start} on",
-                f"{live.tokens[event.start : end]}",
-            ),
-            request=event.request,
-        )
+    """The positions follow on those computed, are its own tokens, and go no further.
+
+    Raises sched/chunk-independence.
+    """
+    who, start, end, total = event.request, event.start, event.start + event.count, len(live.tokens)
+    if end > total:
+        tally.fail(rules.CHUNK_INDEPENDENCE, "past", request=who, start=start, last=end - 1, total=total)
+    if start != live.computed:
+        tally.fail(rules.CHUNK_INDEPENDENCE, "continues", request=who, start=start, computed=live.computed)
+    if event.tokens is not None and list(event.tokens) != live.tokens[start:end]:
+        fed, own = list(event.tokens), live.tokens[start:end]
+        tally.fail(rules.CHUNK_INDEPENDENCE, "fed", request=who, start=start, fed=fed, own=own)
 
 
 def require_table(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
-    """The table extends the request's own, and has a home for `end` tokens and none to spare."""
-    size, who = state.world.block_size, live.request.id
-    lookahead = state.capabilities.lookahead_blocks
-    tally.require(
-        len(table) * size >= end,
-        rules.COVERAGE_AND_LIMIT,
-        lambda: (f"{who} has {len(table)} blocks of {size} for {end} tokens", "a home for each"),
-        request=who,
-    )
-    widest = state.world.blocks_for(live.request.limit) + lookahead
-    tally.require(
-        len(table) <= widest,
-        rules.COVERAGE_AND_LIMIT,
-        lambda: (f"{who} owns {len(table)} blocks", f"at most {widest}, which its limit needs"),
-        request=who,
-    )
-    exact = max(state.world.blocks_for(end) + lookahead, len(live.table))
-    tally.require(
-        len(table) <= exact,
-        rules.ONE_PAGE_ROUNDING,
-        lambda: (f"{who} owns {len(table)} blocks for {end} tokens", f"{exact}"),
-        request=who,
-    )
-    tally.require(
-        list(table[: len(live.table)]) == live.table,
-        rules.NO_DANGLING_REFERENCE,
-        lambda: (f"{who}'s table is {list(table)}", f"it begins with its blocks {live.table}"),
-        request=who,
-    )
+    """The table extends the request's own, and has a home for `end` tokens and none to spare.
+
+    Raises alloc/coverage-and-limit, alloc/one-page-rounding, alloc/no-dangling-reference.
+    """
+    tally.met(rules.COVERAGE_AND_LIMIT, rules.COVERAGE_AND_LIMIT, rules.ONE_PAGE_ROUNDING, rules.NO_DANGLING_REFERENCE)
+    world, who, length, own = state.world, live.request.id, len(table), live.table
+    spare = state.capabilities.lookahead_blocks
+    widest, exact = world.blocks_for(live.request.limit) + spare, max(world.blocks_for(end) + spare, len(own))
+    if length * world.block_size < end:
+        tally.fail(rules.COVERAGE_AND_LIMIT, "short", request=who, length=length, size=world.block_size, end=end)
+    if length > widest:
+        tally.fail(rules.COVERAGE_AND_LIMIT, "limit", request=who, length=length, most=widest)
+    if length > exact:
+        tally.fail(rules.ONE_PAGE_ROUNDING, "spare", request=who, length=length, end=end, most=exact)
+    if list(table[: len(own)]) != own:
+        tally.fail(rules.NO_DANGLING_REFERENCE, "moved", request=who, table=list(table), own=own)
 
 
 def require_entry(tally: Tally, live: Live, index: int, block: BlockId) -> None:
-    """The table entry names the block."""
-    tally.require(
-        0 <= index < len(live.table) and live.table[index] == block,
-        rules.NO_DANGLING_REFERENCE,
-        lambda: (f"{live.request.id} copies from block {block} at entry {index}", f"its table is {live.table}"),
-        request=live.request.id,
-    )
+    """The table entry names the block.
+
+    Raises alloc/no-dangling-reference.
+    """
+    tally.met(rules.NO_DANGLING_REFERENCE)
+    if not (0 <= index < len(live.table) and live.table[index] == block):
+        tally.fail(
+            rules.NO_DANGLING_REFERENCE, "source", request=live.request.id, source=block, index=index, own=live.table
+        )
 
 
 def require_whole_block(state: State, tally: Tally, live: Live, index: int) -> None:
-    """The table has this entry, and every position of its block is computed."""
+    """The table has this entry, and every position of its block is computed.
+
+    Raises alloc/no-dangling-reference.
+    """
+    tally.met(rules.NO_DANGLING_REFERENCE)
     whole = min(len(live.table), live.computed // state.world.block_size)
-    tally.require(
-        0 <= index < whole,
-        rules.NO_DANGLING_REFERENCE,
-        lambda: (f"entry {index} of {live.request.id}'s table {live.table} moves", f"one of its {whole} whole blocks"),
-        request=live.request.id,
-    )
+    if not 0 <= index < whole:
+        who = live.request.id
+        tally.fail(rules.NO_DANGLING_REFERENCE, "entry", request=who, index=index, own=live.table, whole=whole)
 
 
 def require_arrived(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:
-    """What is read from these blocks is there: no transfer still brings it."""
-    if not state.arriving:
-        return
-    for id in ids:
-        coming = state.blocks[id].fence & state.arriving
-        tally.require(
-            not coming,
-            rules.IN_FLIGHT_FENCE,
-            lambda id=id, coming=coming: (  # type: ignore[misc]
-                f"{live.request.id} reads block {id}, which transfer {min(coming)} still brings",
-                "the transfer is done first",
-            ),
-            request=live.request.id,
-            block=id,
-        )
+    """What is read from these blocks is there: no transfer still brings it.
+
+    Raises alloc/in-flight-fence.
+    """
+    for id in ids if state.arriving else ():
+        tally.met(rules.IN_FLIGHT_FENCE)
+        if coming := state.blocks[id].fence & state.arriving:
+            tally.fail(rules.IN_FLIGHT_FENCE, "arriving", request=live.request.id, block=id, transfer=min(coming))
 
 
 def require_settled(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:
-    """What a transfer reads from these blocks is there: no step that is in flight still writes it."""
+    """What a transfer reads from these blocks is there: no step that is in flight still writes it.
+
+    Raises alloc/in-flight-fence.
+    """
     if not state.in_flight or state.capabilities.orders_transfers:
         return
     for id in ids:
+        tally.met(rules.IN_FLIGHT_FENCE)
         writing = [w[1] for w in state.blocks[id].writers if w is not None and w[1] in state.in_flight]
-        tally.require(
-            not writing,
-            rules.IN_FLIGHT_FENCE,
-            lambda id=id, writing=writing: (  # type: ignore[misc]
-                f"a transfer for {live.request.id} reads block {id}, which step {writing[0]} still writes",
-                "the step is complete first (the engine does not declare that transfers wait for it)",
-            ),
-            request=live.request.id,
-            block=id,
-        )
+        if writing:
+            tally.fail(rules.IN_FLIGHT_FENCE, "written", request=live.request.id, block=id, step=writing[0])
 
 
 def require_sound(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:
-    """What is copied from these blocks was not written by a failed step."""
+    """What is copied from these blocks was not written by a failed step.
+
+    Raises prefix/invalidate.
+    """
     for id in ids:
-        tally.require(
-            not state.blocks[id].failed,
-            rules.INVALIDATE,
-            lambda id=id: (  # type: ignore[misc]
-                f"{live.request.id} copies block {id}, written by a failed step",
-                "what a failed step wrote is used no more",
-            ),
-            request=live.request.id,
-            block=id,
-        )
+        tally.met(rules.INVALIDATE)
+        if state.blocks[id].failed:
+            tally.fail(rules.INVALIDATE, "copied", request=live.request.id, block=id)
 
 
-def require_victim(state: State, tally: Tally, live: Live) -> None:
-    """A victim runs and is not scheduled in this step."""
-    require_phase(tally, live, Phase.RUNNING, "is preempted")
-    tally.require(
-        not live.ran,
-        rules.ONE_QUEUE,
-        lambda: (f"{live.request.id} is scheduled and preempted in one step", "one of the two"),
-        request=live.request.id,
-    )
+def require_victim(tally: Tally, live: Live) -> None:
+    """A victim runs and is not scheduled in this step.
+
+    Raises sched/one-queue, and what `require_phase` raises.
+    """
+    require_phase(tally, live, Phase.RUNNING)
+    tally.met(rules.ONE_QUEUE)
+    if live.ran:
+        tally.fail(rules.ONE_QUEUE, "victim", request=live.request.id)
 
 
 def check_order(state: State, tally: Tally, live: Live) -> None:
-    """Profile fcfs: a newcomer overtakes neither a newcomer nor a victim that comes first."""
+    """Profile fcfs: a newcomer overtakes neither a newcomer nor a victim that comes first.
+
+    Raises sched/fcfs-order.
+    """
     if "fcfs" not in state.capabilities.profiles or live.started:
         return
     by_priority = state.world.policy == "priority"
@@ -249,10 +185,7 @@ def check_order(state: State, tally: Tally, live: Live) -> None:
     def rank(other: Live) -> tuple[int, int]:
         return (other.request.priority if by_priority else 0, other.arrival)
 
+    tally.met(rules.FCFS_ORDER)
     first = min((other for other in state.requests.values() if other.phase is Phase.WAITING), key=rank)
-    tally.require(
-        first is live,
-        rules.ONE_QUEUE if first.resumed else rules.FCFS_ORDER,
-        lambda: (f"{live.request.id} starts before {first.request.id}", f"{first.request.id} comes first"),
-        request=live.request.id,
-    )
+    if first is not live:
+        tally.fail(rules.FCFS_ORDER, "overtakes", request=live.request.id, first=first.request.id)

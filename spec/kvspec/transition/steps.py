@@ -13,14 +13,13 @@ def reset(state: State, event: ev.Reset, tally: Tally) -> None:
     """The prefix cache forgets every key, or refuses to."""
     tally.met(rules.INVALIDATE)
     if not event.accepted:
-        state.kept, state.last = state.shown, "refusal"
+        state.kept = state.shown
         return
     state.epoch += 1
     for block in state.blocks:
         if block.key is not None:
             block.key = None
     state.shown = state.kept = None
-    state.last = "reset"
 
 
 def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
@@ -34,24 +33,21 @@ def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
         if live.swapped is not None:
             live.garbage |= {position for position, step in enumerate(live.swapped_by) if step == event.step}
             live.swapped = [None if p in live.garbage else context for p, context in enumerate(live.swapped)]
-    state.last = "failure"
 
 
 def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
-    """A step ends that has computed a token, freed a block or rejected a request, if anything waits."""
+    """A step ends that has computed a token, freed a block or rejected a request, if anything waits.
+
+    Raises sched/progress-or-reject, and what `_check_decode_gap` raises.
+    """
     pending = state.live()
     if state.progressed:
         state.idle_steps = 0
     if pending and not state.transfers and not any(state.in_flight.values()):
+        tally.met(rules.PROGRESS_OR_REJECT)
         state.idle_steps += not state.progressed
-        tally.require(
-            state.idle_steps <= state.capabilities.idle_steps,
-            rules.PROGRESS_OR_REJECT,
-            lambda: (
-                f"nothing is computed, freed or rejected while {', '.join(live.request.id for live in pending)} wait",
-                "a step computes a token, frees a block or rejects a request",
-            ),
-        )
+        if state.idle_steps > state.capabilities.idle_steps:
+            tally.fail(rules.PROGRESS_OR_REJECT, "idle", waiting=", ".join(live.request.id for live in pending))
     _check_decode_gap(state, tally)
     state.unseen = state.step not in state.in_flight
     state.step += 1
@@ -59,7 +55,6 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     state.progressed, state.planned = False, frozenset()
     for live in state.requests.values():
         live.ran = False
-    state.last = "end"
 
 
 def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
@@ -72,7 +67,6 @@ def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
     for id in state.planned:
         touched.update(state.requests[id].table)
     state.in_flight[event.step] = frozenset(touched)
-    state.last = "dispatch"
 
 
 def complete(state: State, event: ev.Complete, tally: Tally) -> None:
@@ -80,11 +74,13 @@ def complete(state: State, event: ev.Complete, tally: Tally) -> None:
     if event.step not in state.in_flight:
         raise HarnessFault(f"step {event.step} completes but was not dispatched")
     del state.in_flight[event.step]
-    state.last = "complete"
 
 
 def _check_decode_gap(state: State, tally: Tally) -> None:
-    """Profile decode-first: a running request that fits into what is left was scheduled."""
+    """Profile decode-first: a running request that fits into what is left was scheduled.
+
+    Raises sched/bounded-decode-gap.
+    """
     if "decode-first" not in state.capabilities.profiles:
         return
     size = state.world.block_size
@@ -93,12 +89,6 @@ def _check_decode_gap(state: State, tally: Tally) -> None:
             continue
         needs = 0 if live.computed < len(live.table) * size else 1
         could = state.left > 0 and needs <= state.available and len(state.planned) < state.world.max_running
-        tally.require(
-            live.ran or not could,
-            rules.BOUNDED_DECODE_GAP,
-            lambda live=live: (  # type: ignore[misc]
-                f"{live.request.id} runs, fits, and is not scheduled with {state.left} tokens of budget left",
-                "a running request that fits is scheduled",
-            ),
-            request=live.request.id,
-        )
+        tally.met(rules.BOUNDED_DECODE_GAP)
+        if could and not live.ran:
+            tally.fail(rules.BOUNDED_DECODE_GAP, "skipped", request=live.request.id, left=state.left)

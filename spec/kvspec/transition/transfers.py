@@ -22,11 +22,14 @@ FROM_HOST = -1
 
 
 def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
-    """A victim gives its blocks back, which stay fenced until they are on the host."""
+    """A victim gives its blocks back, which stay fenced until they are on the host.
+
+    Raises what `require_victim`, `require_arrived` and `require_settled` raise.
+    """
     live = live_of(state, event.request)
     if "swap" not in (state.world.preemption, *state.capabilities.preemptions):
         raise HarnessFault(f"{event.request} is swapped out, and no preemption by swap is declared or asked for")
-    require_victim(state, tally, live)
+    require_victim(tally, live)
     require_arrived(state, tally, live, live.table)
     require_settled(state, tally, live, live.table)
     _copy_out(state, live)
@@ -34,21 +37,21 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
     give_back(state, live)
     _begin_transfer(state, live, event.transfer, blocks)
     live.phase, live.resumed, live.preempted_in = Phase.WAITING, True, state.step
-    state.progressed, state.last = True, "exit"
+    state.progressed = True
 
 
 def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
-    """A victim receives blocks into which a transfer brings its keys and values, garbage as garbage."""
+    """A victim receives blocks into which a transfer brings its keys and values, garbage as garbage.
+
+    Raises alloc/in-flight-fence, and what `require_phase`, `require_table` and `take` raise.
+    """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.WAITING, "is swapped in")
+    require_phase(tally, live, Phase.WAITING)
     if live.swapped is None:
         raise HarnessFault(f"{event.request} is swapped in but was never swapped out")
-    tally.require(
-        live.transfer is None,
-        rules.IN_FLIGHT_FENCE,
-        lambda: (f"{event.request} is swapped in while it is still being swapped out", "the earlier transfer is done"),
-        request=event.request,
-    )
+    tally.met(rules.IN_FLIGHT_FENCE)
+    if live.transfer is not None:
+        tally.fail(rules.IN_FLIGHT_FENCE, "both ways", request=event.request)
     require_table(state, tally, live, event.table, live.computed)
     for block in event.table:
         take(state, tally, block, live)
@@ -63,7 +66,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     state.arriving |= {event.transfer}
     live.phase, live.swapped = Phase.RUNNING, None
     publish(state, live, 0)
-    state.progressed, state.last = True, "start"
+    state.progressed = True
 
 
 def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
@@ -84,7 +87,6 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
             live.transfer = None
             if live.phase is Phase.DONE:
                 live.left_in = state.step
-    state.last = "transfer"
 
 
 def _copy_out(state: State, live: Live) -> None:

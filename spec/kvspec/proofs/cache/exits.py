@@ -119,4 +119,4 @@ def complete() -> Action:
 
 def told() -> Action:
     """The engine says something, or declines: nothing changes."""
-    return Action("told", (ev.Refuse, ev.Lookup, ev.Observe, ev.ReleaseAgain), {}, {})
+    return Action("told", (ev.Refuse, ev.Decline, ev.Lookup, ev.Observe, ev.ReleaseAgain), {}, {})

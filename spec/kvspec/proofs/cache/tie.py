@@ -25,7 +25,7 @@ from kvspec.proofs.cache.walks import NEWCOMER, begin, propose
 from kvspec.proofs.results import Kind, Outcome
 from kvspec.state import State
 from kvspec.transition import step
-from kvspec.violation import HarnessFault, Violation
+from kvspec.violation import Broken, HarnessFault
 
 ACTION_OF = {event: action for action in ACTIONS.values() for event in action.events}
 WALKS, LENGTH = 80, 80
@@ -58,8 +58,8 @@ class Tie:
             after = step(state, event)
         except HarnessFault:
             return state
-        except Violation as violation:
-            self._refusal(state, event, action, violation)
+        except Broken as broken:
+            self._refusal(state, event, action, broken)
             return state
         untrue = list(false_conjuncts(structure(state, after, event, NEWCOMER), action))
         guards = [(action.name, name) for name in untrue if name in action.guards]
@@ -71,15 +71,15 @@ class Tie:
             self.mismatches.append(f"{type(event).__name__} is allowed and not {', '.join(untrue)}: {event}")
         return after
 
-    def _refusal(self, state: State, event: ev.Event, action: Action, violation: Violation) -> None:
-        names = action.refuses_by(violation.rule.id)
+    def _refusal(self, state: State, event: ev.Event, action: Action, broken: Broken) -> None:
+        names = action.refuses_by(broken.rule.id)
         if not names:
-            self.outside[violation.rule.id] += 1
+            self.outside[broken.rule.id] += 1
             return
         shape = structure(state, state, event, NEWCOMER)
         self.refused[action.name] += 1
         if all(shape.satisfies(_guards(action.name)[name]) for name in names):
-            self.mismatches.append(f"{type(event).__name__} is refused ({violation}) and allowed by the model: {event}")
+            self.mismatches.append(f"{type(event).__name__} is refused ({broken}) and allowed by the model: {event}")
 
 
 def false_conjuncts(shape: Structure, action: Action) -> Iterator[str]:

@@ -185,7 +185,8 @@ def _told(state: State, random: Random) -> ev.Event | None:
     live = _pick(state, random, Phase.WAITING)
     if live is None or random.random() < 0.7:
         return ev.Observe(free=len(state.evictable)) if random.random() < 0.2 else None
-    return random.choice((ev.Lookup(live.request.id, 0), ev.Refuse(live.request.id, state.world.num_blocks + 1)))
+    id = live.request.id
+    return random.choice((ev.Lookup(id, 0), ev.Refuse(id, state.world.num_blocks + 1), ev.Decline(id)))
 
 
 def _cache(state: State, random: Random) -> ev.Event | None:

@@ -1,0 +1,113 @@
+"""What `check` finds, the recorded events alone say too: by the same rule, or nothing where no event shows it.
+
+A judge of recorded events (`kvspec replay`) has neither the engine nor the driver. So the specification may know
+nothing that only the driver does: whatever decides how a finding is called must follow from the events.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+
+import kvconformance
+from kvconformance.checker import Checker
+from kvconformance.history import History
+from kvconformance.imposters import IMPOSTERS, Imposter
+from kvconformance.imposters.registry import surface_of
+from kvconformance.strategies import histories
+from kvconformance.traces.judging import judge
+from kvconformance.traces.traffic import traffic
+from kvconformance.trial import Trial, play
+from kvspec import Tally
+from kvspec import events as ev
+from kvspec.groups import events as groups
+from kvspec.groups.state import initial
+from kvspec.groups.transition import advance
+from kvspec.refinement import compatible
+from kvspec.rules import Rule
+from kvspec.violation import Violation
+from kvspec.vocabulary import Surface
+
+HARNESS = Path(kvconformance.__file__).parent
+HISTORIES, BUSY = 25, 2
+SHOWN_BY_EVENTS = [one for one in IMPOSTERS if surface_of(one) in {Surface.POOL, Surface.STEPPER, Surface.GROUPS}]
+NAMED = {imposter.__name__: imposter for imposter in SHOWN_BY_EVENTS}
+
+
+def trial_of(imposter: Imposter, history: History) -> Trial:
+    """The imposter lives through a history as in a check."""
+    return play(imposter, imposter.capabilities, surface_of(imposter), history, Tally())
+
+
+def rule_of_events(checker: Checker) -> Rule | None:
+    """The rule that the events break when nobody drives, as `kvspec replay` judges them."""
+    if checker.groups is not None:
+        return _rule_of_groups(checker)
+    events = [event for event in checker.events if type(event).__module__ == ev.__name__]
+    state = checker.state
+    judgement = judge(compatible(state.world, state.capabilities), enumerate(events))  # type: ignore[arg-type]
+    return judgement.refuted.rule if judgement.refuted else None
+
+
+def _rule_of_groups(checker: Checker) -> Rule | None:
+    state, tally = initial(checker.state.world, checker.state.capabilities), Tally()  # type: ignore[arg-type]
+    try:
+        for event in checker.events:
+            if type(event).__module__ == groups.__name__:
+                advance(state, event, tally)  # type: ignore[arg-type]
+    except Violation as violation:
+        return violation.rule
+    return None
+
+
+def shown_by_an_event(violation: Violation | None) -> bool:
+    """Whether the specification found it in an event, and not the driver in what the engine answered or failed to."""
+    frames: list[Any] = []
+    step = violation.__traceback__ if violation else None
+    while step is not None:
+        frames.append(step.tb_frame.f_globals["__name__"])
+        step = step.tb_next
+    return any(name in {"kvspec.transition", "kvspec.groups.transition"} for name in frames)
+
+
+def compare(imposter: Imposter, history: History) -> Rule | None:
+    """The rule that both find, or neither."""
+    trial = trial_of(imposter, history)
+    found = trial.violation.rule if trial.violation and shown_by_an_event(trial.violation) else None
+    assert rule_of_events(trial.checker) is found
+    return found
+
+
+@pytest.mark.parametrize("imposter", SHOWN_BY_EVENTS, ids=lambda imposter: imposter.__name__)
+def test_the_events_of_an_imposter_alone_break_the_same_rule(imposter: Imposter) -> None:
+    surface, capabilities = surface_of(imposter), imposter.capabilities
+
+    @settings(max_examples=HISTORIES, database=None, derandomize=True, deadline=None, phases=(Phase.generate,))
+    @given(histories(surface, capabilities))
+    def small(history: History) -> None:
+        compare(imposter, history)
+
+    small()
+    for seed in range(BUSY if surface is not Surface.GROUPS else 0):
+        compare(imposter, traffic(surface, capabilities, seed))
+
+
+def written_states(path: Path) -> list[str]:
+    """What a module writes of anything that it calls a state."""
+    assigned = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assign | ast.AugAssign)]
+    targets = [one for node in assigned for one in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    owned = [(one, one.value) for one in targets if isinstance(one, ast.Attribute | ast.Subscript)]
+    return [
+        ast.unparse(one)
+        for one, owner in owned
+        if any("state" in {getattr(part, "attr", ""), getattr(part, "id", "")} for part in ast.walk(owner))
+    ]
+
+
+@pytest.mark.parametrize("path", [*HARNESS.glob("*.py"), *HARNESS.glob("groups/*.py")], ids=lambda path: path.stem)
+def test_the_harness_writes_nothing_of_a_state(path: Path) -> None:
+    assert written_states(path) == []

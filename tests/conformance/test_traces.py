@@ -33,7 +33,7 @@ from kvconformance.traces import (
     write_trace,
 )
 from kvconformance.traces.chronicle import wrong_event
-from kvconformance.traces.files import LONGEST_LINE, Declared
+from kvconformance.traces.files import LONGEST_LINE, MOST_SLOTS, Declared
 from kvconformance.traces.judging import Answer
 from kvconformance.trial import play
 from kvreference.publishing import PublishingPool, PublishingStepper
@@ -430,6 +430,29 @@ def test_a_trace_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
         assert next(trace.events)[0] == 2
         with pytest.raises(TraceError, match="line 3"):
             next(trace.events)
+
+
+# Size.
+
+
+def test_blocks_that_nothing_touches_cost_nothing(tmp_path: Path) -> None:
+    """4 M blocks: an object for each took 1.9 GB."""
+    world = World(MOST_SLOTS, 1)
+    asks = ev.Add(Request("A", (1,)))  # type: ignore[arg-type]
+    lines = (asks, ev.Start("A"), ev.Compute("A", 0, 1, (7,)), ev.EndStep(), ev.Reset(True), ev.EndStep())  # type: ignore[arg-type]
+    write_trace(tmp_path / "t.jsonl", Header.of(world, Capabilities()), lines)
+    judgement = judge_file(tmp_path / "t.jsonl")
+    assert judgement.refuted is not None and (judgement.line, judgement.refuted.rule) == (7, rules.PROGRESS_OR_REJECT)
+    state = judgement.refuted.state
+    assert len({id(block) for block in state.blocks}) == 2
+
+
+def test_of_a_large_world_fewer_states_are_followed(tmp_path: Path) -> None:
+    header = Header.of(World(MOST_SLOTS // 16, 1), Capabilities())
+    asks = ev.Add(Request("A", (1,) * 60))  # type: ignore[arg-type]
+    write_trace(tmp_path / "t.jsonl", header, (asks, StartSomewhere("A"), ComputeSomewhere("A", 0, 60)))  # type: ignore[arg-type]
+    judgement = judge_file(tmp_path / "t.jsonl")
+    assert (judgement.answer, judgement.widest) == (Answer.UNDECIDED, 32)
 
 
 # Terminals.

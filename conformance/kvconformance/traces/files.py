@@ -20,6 +20,8 @@ LONGEST_LINE: Final = 8 << 20
 MOST_EVENTS: Final = 10_000_000
 MOST_SLOTS: Final = 1 << 22
 """Blocks times block size: what the ghost memory of a world may hold."""
+MOST_FOLLOWED: Final = 1 << 24
+"""Blocks and slots of all compatible states together: in large worlds fewer of them are followed."""
 KEPT_IN_MEMORY: Final = 4 << 20
 """Bytes of a pipe; what else is kept of it lies in a temporary file."""
 MOST_KEPT: Final = 1 << 30
@@ -88,8 +90,9 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return cls("kvspec trace", 1, WrittenWorld(**written), capabilities=Declared(**declared), **about)  # type: ignore[arg-type]
 
     def begin(self, most: int = MOST_STATES) -> Compatible:
-        """Where the engine begins: at most so many compatible states are followed."""
-        return compatible(*self.built(), most, nameless=self.nameless)
+        """Where the engine begins: at most so many compatible states are followed, fewer of a large world."""
+        size = self.world.num_blocks * (1 + self.world.block_size)
+        return compatible(*self.built(), max(1, min(most, MOST_FOLLOWED // size)), nameless=self.nameless)
 
     def built(self) -> tuple[World, Capabilities]:
         """The world and what the engine declares."""

@@ -17,7 +17,7 @@ from vllm.v1.kv_cache_interface import (
     SlidingWindowSpec,
 )
 
-from kvconformance.engines.vllm.setup import Requests, call
+from kvconformance.engines.vllm.setup import Requests
 from kvspec.groups.vocabulary import Group, GroupAdmission, GroupsCapabilities, Kind, Layout, Tables
 from kvspec.vocabulary import BlockId, Request, RequestId, TokenId, World
 
@@ -63,8 +63,7 @@ class VllmGroups:
         self.seen: dict[RequestId, Any] = {}
         self.steps: dict[RequestId, int] = {}
         groups = [group_spec(number, group) for number, group in enumerate(layout.groups)]
-        self.manager: Any = call(
-            KVCacheManager,
+        self.manager: Any = KVCacheManager(
             kv_cache_config=KVCacheConfig(num_blocks=world.num_blocks, kv_cache_tensors=[], kv_cache_groups=groups),
             max_model_len=MAX_MODEL_LEN,
             scheduler_block_size=layout.unit,
@@ -77,9 +76,7 @@ class VllmGroups:
         """Look up and allocate, in a step of its own."""
         self.manager.new_step_starts()
         ours = self.requests.make(request)
-        blocks, hit, *boundary = self.manager.get_computed_blocks(ours)
-        if boundary:
-            (ours.shared_prefix_boundary,) = boundary
+        blocks, hit, ours.shared_prefix_boundary = self.manager.get_computed_blocks(ours)
         count = min(chunk, ours.num_tokens - hit)
         new = self.manager.allocate_slots(ours, count, num_new_computed_tokens=hit, new_computed_blocks=blocks)
         if new is None:
@@ -134,9 +131,9 @@ def group_spec(number: int, group: Group) -> Any:
     """One group of layers in vLLM's terms."""
     attention = {"block_size": group.block_size, "num_kv_heads": 1, "head_size": 16, "dtype": torch.float32}
     if group.kind is Kind.WINDOW:
-        spec = call(SlidingWindowSpec, **attention, sliding_window=group.window, use_mla=False)
+        spec = SlidingWindowSpec(**attention, sliding_window=group.window)
     elif group.kind is Kind.STATE:
         spec = MambaSpec(block_size=group.block_size, shapes=((16,),), dtypes=(torch.float32,), mamba_cache_mode="all")
     else:
         spec = FullAttentionSpec(**attention)
-    return call(KVCacheGroupSpec, layer_names=[f"layer {number}"], kv_cache_spec=spec, is_eagle_group=group.lag > 0)
+    return KVCacheGroupSpec(layer_names=[f"layer {number}"], kv_cache_spec=spec, is_eagle_group=group.lag > 0)

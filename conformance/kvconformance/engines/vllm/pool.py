@@ -9,7 +9,7 @@ from vllm.v1.core.kv_cache_manager import KVCacheManager
 
 from kvconformance.engines.vllm.events import Subscriber
 from kvconformance.engines.vllm.observations import Observations
-from kvconformance.engines.vllm.setup import Requests, call, kv_cache_config, max_model_len
+from kvconformance.engines.vllm.setup import Requests, kv_cache_config, max_model_len
 from kvspec.plans import Admission, Extension, Hit
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
 
@@ -40,8 +40,7 @@ class VllmPool(Observations):
     def __init__(self, world: World) -> None:
         self.requests = Requests(world)
         self.seen: dict[RequestId, Any] = {}
-        self.manager: Any = call(
-            KVCacheManager,
+        self.manager: Any = KVCacheManager(
             kv_cache_config=kv_cache_config(world),
             max_model_len=max_model_len(world),
             scheduler_block_size=world.block_size,
@@ -74,8 +73,7 @@ class VllmPool(Observations):
         new = self.manager.allocate_slots(ours, count, num_new_computed_tokens=hit, new_computed_blocks=blocks)
         if new is None:
             return None
-        if hasattr(self.manager, "record_prefix_cache_stats"):
-            self.manager.record_prefix_cache_stats(ours, hit)
+        self.manager.record_prefix_cache_stats(ours, hit)
         ours.num_computed_tokens = hit
         self.seen[request.id] = ours
         return Admission(hit, count, self.table(request.id))

@@ -1,36 +1,26 @@
-"""Worlds and requests in vLLM's own terms, built through its constructors, whatever arguments a version knows."""
+"""Worlds and requests in vLLM's own terms, built through its constructors."""
 
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 import tempfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from vllm.config import CacheConfig, DeviceConfig, ModelConfig, SchedulerConfig, VllmConfig
+from vllm.config.kv_events import KVEventsConfig
 from vllm.lora.request import LoRARequest
 from vllm.multimodal.inputs import MultiModalFeatureSpec, PlaceholderRange
 from vllm.sampling_params import SamplingParams
+from vllm.utils import hashing
 from vllm.v1.core import kv_cache_utils
 from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec
 from vllm.v1.request import Request as VllmRequest
 
 from kvspec.vocabulary import NO_PARTS, KeyParts, Request, World
-
-try:
-    from vllm.config.kv_events import KVEventsConfig
-except ImportError:  # before 0.11
-    KVEventsConfig = None
-
-try:
-    from vllm.utils import hashing
-except ImportError:  # before 0.12
-    from vllm import utils as hashing
 
 TINY_MODEL = {
     "architectures": ["LlamaForCausalLM"],
@@ -48,18 +38,6 @@ TINY_MODEL = {
 
 REPRODUCIBLE_HASH = "sha256_cbor"
 """The one that vLLM documents as equal in every process; its default, `sha256`, hashes pickles."""
-
-
-@cache
-def parameters(function: Callable[..., Any]) -> frozenset[str]:
-    """The names of the arguments that a function of this version of vLLM takes."""
-    return frozenset(inspect.signature(function).parameters)
-
-
-def call(function: Callable[..., Any], **arguments: Any) -> Any:
-    """Call with those arguments that this version knows."""
-    known = parameters(function)
-    return function(**{name: value for name, value in arguments.items() if name in known})
 
 
 @cache
@@ -87,8 +65,7 @@ def scheduler_config(world: World, max_model_len: int) -> Any:
     """
     options = world.options
     chunked = bool(options.get("chunked_prefill", True)) or world.token_budget < max_model_len
-    return call(
-        SchedulerConfig,
+    return SchedulerConfig(
         max_model_len=max_model_len,
         is_encoder_decoder=False,
         max_num_seqs=world.max_running,
@@ -123,20 +100,13 @@ def vllm_config(world: World) -> Any:
 
 
 def events_config() -> Any:
-    """KV events are published, to whoever stands in the publisher's place; None for versions without them."""
-    return KVEventsConfig(enable_kv_cache_events=True, publisher="null") if KVEventsConfig else None
+    """KV events are published, to whoever stands in the publisher's place."""
+    return KVEventsConfig(enable_kv_cache_events=True, publisher="null")
 
 
 def kv_cache_config(world: World) -> Any:
     """One group of full-attention layers over the world's blocks."""
-    spec = call(
-        FullAttentionSpec,
-        block_size=world.block_size,
-        num_kv_heads=1,
-        head_size=16,
-        dtype=torch.float32,
-        use_mla=False,
-    )
+    spec = FullAttentionSpec(block_size=world.block_size, num_kv_heads=1, head_size=16, dtype=torch.float32)
     group = KVCacheGroupSpec(["layer"], spec)
     return KVCacheConfig(num_blocks=world.num_blocks, kv_cache_tensors=[], kv_cache_groups=[group])
 
@@ -158,13 +128,11 @@ class Requests:
         """The request as vLLM's engine core would hold it."""
         self.arrivals += 1
         self.images |= {(item.digest, item.position): item.length for item in request.parts.media}
-        return call(
-            VllmRequest,
+        return VllmRequest(
             request_id=str(request.id),
             prompt_token_ids=[int(token) for token in request.prompt],
             sampling_params=SamplingParams(max_tokens=request.max_new_tokens, ignore_eos=True),
             pooling_params=None,
-            eos_token_id=None,
             arrival_time=float(self.arrivals),
             priority=request.priority,
             cache_salt=request.parts.salt,

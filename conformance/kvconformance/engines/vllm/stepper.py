@@ -13,7 +13,7 @@ from vllm.v1.structured_output import StructuredOutputManager
 
 from kvconformance.engines.vllm.events import Subscriber
 from kvconformance.engines.vllm.observations import Observations
-from kvconformance.engines.vllm.setup import Requests, call, kv_cache_config, vllm_config
+from kvconformance.engines.vllm.setup import Requests, kv_cache_config, vllm_config
 from kvconformance.engines.vllm.worker import Worker
 from kvspec.plans import StepPlan
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
@@ -57,8 +57,7 @@ class VllmStepper(Observations):
         self.flights: deque[Any] = deque()
         self.queries = self.hits = 0
         config = vllm_config(world)
-        self.scheduler: Any = call(
-            Scheduler,
+        self.scheduler: Any = Scheduler(
             vllm_config=config,
             kv_cache_config=kv_cache_config(world),
             structured_output_manager=StructuredOutputManager(config),
@@ -82,25 +81,14 @@ class VllmStepper(Observations):
         """Schedule a step and hand it to the worker."""
         output = self.scheduler.schedule()
         self.flights.append(output)
-        return self.worker.receive(output, self.victims(output))
-
-    def victims(self, output: Any) -> set[str]:
-        """Who was preempted, as the worker is told; versions that do not tell keep it in the request."""
-        told = getattr(output, "preempted_req_ids", None)
-        if told is not None:
-            return set(told)
-        waiting = self.scheduler.waiting
-        return {
-            r.request_id for r in waiting if r.status is RequestStatus.PREEMPTED and r.request_id in self.worker.rows
-        }
+        return self.worker.receive(output, output.preempted_req_ids)
 
     def complete(self, plan: StepPlan, sampled: Mapping[RequestId, TokenId]) -> Collection[RequestId]:
         """Hand the oldest step's tokens to the scheduler; returns what it calls finished."""
         output = self.flights.popleft()
         self.worker.sampled(sampled)
         ids = list(output.num_scheduled_tokens)
-        answer = call(
-            ModelRunnerOutput,
+        answer = ModelRunnerOutput(
             req_ids=ids,
             req_id_to_index={id: place for place, id in enumerate(ids)},
             sampled_token_ids=[[int(sampled[RequestId(id)])] if id in sampled else [] for id in ids],
@@ -124,8 +112,7 @@ class VllmStepper(Observations):
 
     def queues(self) -> tuple[tuple[RequestId, ...], tuple[RequestId, ...]]:
         """(waiting, running), in the scheduler's order."""
-        names = ("waiting", "kv_holding_waiting", "skipped_waiting")
-        waiting = [r.request_id for name in names for r in getattr(self.scheduler, name, ())]
+        waiting = (r.request_id for r in (*self.scheduler.waiting, *self.scheduler.kv_holding_waiting))
         return tuple(waiting), tuple(r.request_id for r in self.scheduler.running)
 
     def count(self, stats: Any) -> None:

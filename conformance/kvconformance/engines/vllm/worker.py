@@ -41,18 +41,17 @@ class Worker:
 
     def begin(self, new: Any) -> None:
         """A request that comes with everything: new, or resumed under the second model runner."""
-        tokens = getattr(new, "prefill_token_ids", None) or new.prompt_token_ids
+        tokens = new.prefill_token_ids or new.prompt_token_ids
         self.rows[new.req_id] = Row(list(tokens), list(new.block_ids[0]), new.num_computed_tokens)
 
     def cached(self, batch: Any) -> None:
         """Requests of which the worker knows the rest: blocks are appended, of resumed ones replaced."""
-        everything = getattr(batch, "all_token_ids", {})
         for place, id in enumerate(batch.req_ids):
             row, blocks = self.rows[id], batch.new_block_ids[place]
             row.computed = batch.num_computed_tokens[place]
-            if id in everything:
-                row.tokens = list(everything[id])
-            if resumed(batch, place):
+            if id in batch.all_token_ids:
+                row.tokens = list(batch.all_token_ids[id])
+            if id in batch.resumed_req_ids:
                 row.table = list(blocks[0])
             elif blocks is not None:
                 row.table += blocks[0]
@@ -73,10 +72,3 @@ class Worker:
         """The worker keeps what it samples: the scheduler does not send it back."""
         for id, token in tokens.items():
             self.rows[str(id)].tokens.append(int(token))
-
-
-def resumed(batch: Any, place: int) -> bool:
-    """Whether a request of the batch was preempted before and gets a new table."""
-    if hasattr(batch, "resumed_req_ids"):
-        return batch.req_ids[place] in batch.resumed_req_ids
-    return bool(batch.resumed_from_preemption[place])

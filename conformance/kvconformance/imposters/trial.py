@@ -17,7 +17,6 @@ from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
 from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
 from kvspec.violation import Tally
-from kvspec.vocabulary import Surface
 
 EXAMPLES = 2_000
 SECONDS = 120.0
@@ -54,25 +53,39 @@ def judges(rule: Rule) -> frozenset[Rule]:
     return frozenset(other for other in RULES.values() if other.covers(rule))
 
 
-def try_imposter(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: float = SECONDS) -> Kill:
+@dataclass(frozen=True)
+class Hunt:
+    """The first history that killed an imposter, not yet shortened, after so many examples and seconds."""
+
+    found: Found | None
+    examples: int
+    seconds: float
+
+
+def hunt(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: float = SECONDS) -> Hunt:
     """Search for a history that kills the imposter by its rule, or by one that implies it.
 
     Each of `ROUNDS` searches, from seeds of their own, has so many examples and seconds: one search may run dry.
     """
-    if imposter.broken_rule is REPRODUCIBLE_KEY:
-        return _by_keys(imposter)
-    surface = surface_of(imposter)
-    engine = Engine(imposter.__name__, "imposter", {surface: imposter})
+    surface, engine = surface_of(imposter), _engine(imposter)
     judged, rules, tried, spent = claimed(engine, surface), judges(imposter.broken_rule), 0, 0.0
     for number in range(ROUNDS):
         plan = Plan(examples, seed + 7_919 * number, seconds, 0.0, rules=rules, first_only=True)
         outcome = search(engine, surface, plan, judged)
-        if outcome.found:
-            found = outcome.found[0]
-            steps = _steps(engine, surface, found)
-            return _kill(imposter, found.rule, tried + found.examples, steps, spent + found.seconds)
+        for found in outcome.found:
+            return Hunt(found, tried + found.examples, spent + found.seconds)
         tried, spent = tried + outcome.examples, spent + outcome.seconds
-    return _kill(imposter, None, tried, None, spent)
+    return Hunt(None, tried, spent)
+
+
+def try_imposter(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: float = SECONDS) -> Kill:
+    """Hunt the imposter, and say how soon it was killed and in how few steps it can be."""
+    if imposter.broken_rule is REPRODUCIBLE_KEY:
+        return _by_keys(imposter)
+    hunted = hunt(imposter, seed, examples, seconds)
+    steps = None if hunted.found is None else _steps(imposter, hunted.found)
+    rule = None if hunted.found is None else hunted.found.rule
+    return _kill(imposter, rule, hunted.examples, steps, hunted.seconds)
 
 
 def try_without(imposter: Imposter, kill: Kill, seed: int = 0) -> Kill:
@@ -83,8 +96,13 @@ def try_without(imposter: Imposter, kill: Kill, seed: int = 0) -> Kill:
     return replace(kill, alone=other is None, without=other.id if other else None)
 
 
-def _steps(engine: Engine, surface: Surface, found: Found) -> int:
+def _engine(imposter: Imposter) -> Engine:
+    return Engine(imposter.__name__, "imposter", {surface_of(imposter): imposter})
+
+
+def _steps(imposter: Imposter, found: Found) -> int:
     """The number of operations of the smallest history that kills by the same rule."""
+    surface, engine = surface_of(imposter), _engine(imposter)
 
     def attempt(history: History) -> Trial | None:
         trial = play(engine.factories[surface], engine.capabilities(surface), surface, history, Tally())

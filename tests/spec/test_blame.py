@@ -47,6 +47,12 @@ def test_a_hit_has_one_block_for_each_block_size_of_its_tokens(hit: int, blocks:
     breaks(rules.CONTIGUOUS_CHAIN, *CACHED_A, come, ev.Start("B", hit, blocks))
 
 
+def test_as_many_blocks_as_tokens_leave_no_token() -> None:
+    """A hit that says 2 tokens and names two blocks: of four tokens none is left, of five one is."""
+    for rule, prompt in ((rules.ONE_TOKEN_LEFT, (0, 1, 0, 1)), (rules.CONTIGUOUS_CHAIN, (0, 1, 0, 1, 1))):
+        breaks(rule, *CACHED_A, ev.Add(request("B", *prompt)), ev.Start("B", 2, (0, 0)))
+
+
 def test_only_the_longest_possible_hit_shows_that_one_token_is_left() -> None:
     assert counted(*CACHED_A, *b(0, 1, 1))[rules.ONE_TOKEN_LEFT] == 1
     assert counted(*CACHED_A, *b(0, 1, 1, 1))[rules.ONE_TOKEN_LEFT] == 1

@@ -25,16 +25,16 @@ RESERVED = replace(PLAIN, reserved_blocks=frozenset({3}))
 
 
 @pytest.mark.parametrize(
-    "claim",
+    ("claim", "told"),
     [
-        ev.Observe(tables={"A": (0, 1), "?": (2,)}),
-        ev.Observe(waiting=("?",), running=("A",)),
-        ev.Observe(waiting=(), running=("A", "?")),
+        (ev.Observe(tables={"A": (0, 1), "?": (2,)}), r"has the table \[2\]"),
+        (ev.Observe(waiting=("?",), running=("A",)), "stands in a queue"),
+        (ev.Observe(waiting=(), running=("A", "?")), "stands in a queue"),
     ],
 )
-def test_a_request_that_nobody_has_added_is_a_slip_of_the_teller(claim: ev.Observe) -> None:
+def test_a_request_that_nobody_has_added_is_a_slip_of_the_teller(claim: ev.Observe, told: str) -> None:
     for events in (RUN_A, (*RUN_A, ev.Reset(True))):
-        with pytest.raises(HarnessFault, match=r"\?, which was never added"):
+        with pytest.raises(HarnessFault, match=r"\?, which was never added, " + told):
             judge(judged(*events), claim, Tally())
 
 

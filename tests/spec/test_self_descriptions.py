@@ -114,6 +114,55 @@ def test_what_a_step_brings_when_it_completes_is_not_blamed_on_an_earlier_refusa
         judge(judged(*flies, ev.Complete(0)), ev.Observe(tables={"A": (0, 1), "?": (2,)}), Tally())
 
 
+C = ev.Add(request("C", 1))
+ASKED = (*CACHED_A, ev.Add(request("B", 0, 1, 1)), ev.Lookup("B", 2, (0,)))
+
+
+@pytest.mark.parametrize(
+    ("events", "free", "rule"),
+    [
+        ((*CACHED_A, ev.EndStep()), 3, rules.EVERY_EXIT_RELEASES),
+        ((*RUN_A[:-1], ev.Dispatch(0), ev.Abort("A"), ev.EndStep()), 3, rules.CONSERVATION),
+        ((*CACHED_A, C), 3, rules.CONSERVATION),
+        (ASKED, 3, rules.CONSERVATION),
+        ((*ASKED, ev.Abort("B")), 3, rules.CONSERVATION),
+        ((*REFUSED, ev.Abort("B")), 1, rules.FAILURE_IS_ATOMIC),
+        ((*RUN_A, C, *REFUSED[len(RUN_A) :], ev.Abort("C")), 1, rules.EVERY_EXIT_RELEASES),
+        (
+            (*RUN_A, ev.Add(request("B", 1)), ev.Add(request("C", *(1,) * 5)), ev.Refuse("C", 3), ev.Abort("B")),
+            1,
+            rules.EVERY_EXIT_RELEASES,
+        ),
+        ((*RUN_A, ev.Refuse("A", 3), ev.Abort("A")), 3, rules.EVERY_EXIT_RELEASES),
+        ((*REFUSED, ev.Observe(free=2)), 1, rules.FAILURE_IS_ATOMIC),
+    ],
+    ids="rest flying waits looked-up looked-up-and-gone refused-and-gone later earlier grew observed".split(),
+)
+def test_what_has_just_happened_is_a_fold_over_events(events: tuple[ev.Event, ...], free: int, rule: Rule) -> None:
+    """At rest all have given everything back; who only asked and goes gives nothing back; observing changes nothing."""
+    breaks(rule, *events, ev.Observe(free=free))
+
+
+RUN_C = (ev.Add(request("C", 1)), ev.Start("C"), ev.Compute("C", 0, 1, (2,)), ev.EndStep())
+FORKED_C = (*RUN_C, ev.Fork("C", request("D", 1), (2,)))
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        (*RUN_C[:2], ev.Compute("C", 0, 1, (0,))),
+        (*RUN_C[:2], ev.Reserve("C", 1, (0,))),
+        (*RUN_C, ev.Fork("C", request("D", 1), (0,))),
+        (*FORKED_C, ev.Copy("D", 0, 2, 0)),
+        (*RUN_C, ev.SwapOut("C", 7), ev.TransferDone(7), ev.EndStep(), ev.SwapIn("C", (0,), 8), ev.TransferDone(8)),
+    ],
+    ids="compute reserve fork copy swap".split(),
+)
+def test_a_block_that_changed_hands_and_stays_in_the_index_is_told_as_such(taken: tuple[ev.Event, ...]) -> None:
+    seen = breaks(rules.CONTENT_MATCHES_KEY, *CACHED_A, *taken, ev.Observe(keyed=frozenset({0})))  # type: ignore[arg-type]
+    assert seen.expected == "a reassigned block leaves the index"
+
+
 # Reference counts.
 
 

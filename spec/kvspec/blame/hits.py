@@ -57,8 +57,9 @@ def was_found_before(case: Case) -> bool:
 
 def changed_hands(case: Case) -> bool:
     """Whether the block held the right content, and lost it while the request waited, before this step."""
-    lost_in, since = _lost_in(case), case.past.waits_since.get(case.facts["request"], 0)
-    return lost_in is not None and since <= lost_in and since < case.state.step
+    now = case.state.step
+    lost_in, since = _lost_in(case), case.past.waits_since.get(case.facts["request"], now)
+    return lost_in is not None and since <= lost_in and since < now
 
 
 def _lost_in(case: Case) -> int | None:

@@ -126,7 +126,7 @@ def _started(past: Past, state: State, event: ev.Start) -> None:
 
 
 def _forks(past: Past, state: State, event: ev.Fork) -> None:
-    past.waits_since[event.child.id] = past.waits_since.get(event.parent, 0)
+    past.waits_since[event.child.id] = past.waits_since.get(event.parent, state.step)
 
 
 def _preempted(past: Past, state: State, event: ev.Preempt) -> None:

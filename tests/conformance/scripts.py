@@ -73,7 +73,7 @@ def become(script: str, out: int, errors: int) -> NoReturn:
     """The child is the script, and ends with it."""
     os.dup2(out, 1)
     os.dup2(errors, 2)
-    status = 1
+    sys.argv, status = [script], 1
     try:
         runpy.run_path(script, run_name="__main__")
         status = 0

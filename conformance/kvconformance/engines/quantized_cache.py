@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
+from optimum.quanto.library.extensions import get_extension
 from transformers import LlamaConfig, QuantizedCache
 
 from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
@@ -155,14 +156,20 @@ class _Reset:
         cache.reset()
 
 
+def _unpacked(packed: torch.Tensor, bits: int) -> torch.Tensor:
+    """Codes of `bits` bits, uint8, several to a byte; those in the lowest bits of all bytes come first."""
+    return torch.cat([(packed >> shift) & (2**bits - 1) for shift in range(0, 8, bits)])
+
+
 _Call = _Updated | _Reordered | _Reset
 
 
 def engine() -> Engine:
-    """The packages as they are installed; quanto compiles its kernels at their first use: here, before any limit."""
-    one = World(2, 1, max_running=1, options={"scheme": "quanto-int4", "kv_heads": 1, "head_dim": GROUP})
-    first = CacheQuantizer(one)
-    first.decode(first.encode(np.ones((1, 1, GROUP), np.float32)))
+    """The packages as they are installed, but for quanto's C++, which is compiled for a minute at its first use.
+
+    All that it does on a CPU is to unpack codes; `_unpacked` does the same.
+    """
+    get_extension("quanto_cpp")._lib = SimpleNamespace(unpack=_unpacked)
     installed = ", ".join(f"{name} {version(name)}" for name in ("optimum-quanto", "hqq"))
     name = f"transformers {version('transformers')}, {installed}"
     return Engine("quantized-cache", name, {Surface.QUANTIZER: CacheQuantizer})

@@ -1,8 +1,8 @@
 """transformers 5.24.0, QuantizedCache, `quant/commutes`: two batch operations forget what is quantized.
 
 `batch_repeat_interleave` and `batch_select_indices` are inherited from the unquantized layer and touch only the
-unquantized remainder, which is empty after a prompt. With `quanto` as its argument it shows that backend, which compiles
-C++ for a minute.
+unquantized remainder, which is empty after a prompt. With `quanto` as its argument it shows that backend too, for which
+C++ is compiled for a minute.
 """
 
 import sys

@@ -59,12 +59,12 @@ def test_who_answers_now_and_then_does_not_hang() -> None:
     answers, calls = itertools.count(), []
     with time_limit(0.05, lambda: next(answers), lambda: calls.append(0)):
         busy(0.3)
-    assert 3 <= len(calls) <= 6
+    assert 1 <= len(calls) <= 6
 
 
 def test_who_answers_no_more_hangs() -> None:
-    begun = time.monotonic()
-    with pytest.raises(Hang), time_limit(0.1, lambda: time.monotonic() < begun + 0.15):
+    begun, answers = time.monotonic(), iter([0, 1])
+    with pytest.raises(Hang), time_limit(0.1, lambda: next(answers, 1)):
         busy(LONG)
     assert 0.2 <= time.monotonic() - begun < LONG
 

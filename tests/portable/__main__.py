@@ -42,7 +42,7 @@ def main(
         task = progress.add_task("", total=len(wanted))
         for environment in wanted:
             progress.update(task, description=environment.name)
-            results[environment.name] = computed_in(environment)
+            results[environment.name] = computed_in(environment, searching=True)
             if not vectors_only:
                 count, output = _tested(environment)
                 passed.append(count)

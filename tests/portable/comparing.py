@@ -19,11 +19,11 @@ ROOT = Path(__file__).parents[2]
 WITHOUT_TORCH = ("decode", "prefill", "cascade", "write", "copy", "merge", "slots")
 
 
-def computed_in(environment: Environment) -> Results:
+def computed_in(environment: Environment, *, searching: bool) -> Results:
     """The vectors, computed by a process in `environment`. Raises `RuntimeError` with what it printed if it fails."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "results.json"
-        command = [sys.executable, "-m", "tests.portable.vectors", str(path)]
+        command = [sys.executable, "-m", "tests.portable.vectors", str(path), *(["searching"] if searching else [])]
         done = subprocess.run(
             command, capture_output=True, cwd=ROOT, env=environment.of(os.environ), check=False, timeout=1800
         )

@@ -18,11 +18,11 @@ from rich.table import Table
 
 from kvconformance.exhaust.scopes import ALL as ENGINES_ONLY
 from kvconformance.output import require_writable, usage, write
-from kvspec.explorer import ALL, AnyScope, Result, Scope, find
-from kvspec.explorer import explore as run
-from kvspec.explorer.faults import FAULTS
-from kvspec.explorer.small import Small
-from kvspec.explorer.small.faults import SMALL_FAULTS
+from kvexamine.explorer import ALL, AnyScope, Result, Scope, find
+from kvexamine.explorer import explore as run
+from kvexamine.explorer.faults import FAULTS
+from kvexamine.explorer.small import Small
+from kvexamine.explorer.small.faults import SMALL_FAULTS
 
 WIDTH = None if sys.stdout.isatty() else 140
 console = Console(highlight=False, width=WIDTH)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from kvconformance.output import require_writable, usage, write
-from kvspec.proofs import run
-from kvspec.proofs.results import MissingTool, Obligation, Outcome
+from kvexamine.proofs import run
+from kvexamine.proofs.results import MissingTool, Obligation, Outcome
 
 
 def prove(

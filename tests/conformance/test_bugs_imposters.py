@@ -23,9 +23,9 @@ from kvconformance.imposters.show import sole_killers, summary
 from kvconformance.imposters.trial import try_without
 from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
+from kvexamine.explorer.blind import Blind
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules
-from kvspec.explorer.blind import Blind
 from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 

@@ -33,10 +33,10 @@ from kvconformance.report import SurfaceResult
 from kvconformance.search import Outcome, Plan
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvexamine.explorer import SCOPES as SPEC_SCOPES
+from kvexamine.explorer import Scope
 from kvreference.scheduler import ReferenceStepper
 from kvspec import events as ev
-from kvspec.explorer import SCOPES as SPEC_SCOPES
-from kvspec.explorer import Scope
 from kvspec.plans import StepPlan
 from kvspec.rules import PROGRESS_OR_REJECT, REPRODUCIBLE_KEY
 from kvspec.violation import Tally

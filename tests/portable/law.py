@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kvspec.explorer.catalogue import explore_any, find
+from kvexamine.explorer.catalogue import explore_any, find
 from kvspec.keys import key_chain
 from kvspec.vocabulary import KeyParts
 from tests.portable.vectors import Bits

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kvspec.numbers import exhaustive
+from kvexamine.proofs import exhaustive
 from kvspec.numbers.bounds import (
     allowed_codes,
     bound,

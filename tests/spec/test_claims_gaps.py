@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from kvexamine.explorer.scopes import SCOPES
 from kvspec import Tally, judge, rules, step
 from kvspec import events as ev
-from kvspec.explorer.scopes import SCOPES
 from kvspec.violation import HarnessFault
 from tests.spec.test_blame import counted
 from tests.spec.test_transition import PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, judged, request

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from kvexamine.explorer.checks import broken_state
+from kvexamine.explorer.components import Header, Local, Physical
+from kvexamine.explorer.dropped import DROPPED
+from kvexamine.explorer.expand import Local as Looking
+from kvexamine.explorer.expand import Whole, successors
+from kvexamine.explorer.faults import FAULTS, Fault
+from kvexamine.explorer.liveness import broken_runs, longest_run, stuck
+from kvexamine.explorer.model import next_token
+from kvexamine.explorer.packing import Codec
+from kvexamine.explorer.page import scopes_table
+from kvexamine.explorer.run import explore_one
+from kvexamine.explorer.scope import Scope
+from kvexamine.explorer.scopes import SCOPES, everyday, find
+from kvexamine.explorer.search import Search, honest
 from kvspec import Capabilities, State, World
-from kvspec.explorer.checks import broken_state
-from kvspec.explorer.components import Header, Local, Physical
-from kvspec.explorer.dropped import DROPPED
-from kvspec.explorer.expand import Local as Looking
-from kvspec.explorer.expand import Whole, successors
-from kvspec.explorer.faults import FAULTS, Fault
-from kvspec.explorer.liveness import broken_runs, longest_run, stuck
-from kvspec.explorer.model import next_token
-from kvspec.explorer.packing import Codec
-from kvspec.explorer.page import scopes_table
-from kvspec.explorer.run import explore_one
-from kvspec.explorer.scope import Scope
-from kvspec.explorer.scopes import SCOPES, everyday, find
-from kvspec.explorer.search import Search, honest
 from kvspec.state import Block, Live
 
 PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text()

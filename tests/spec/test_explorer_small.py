@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
+from kvexamine.explorer import ALL, everyday, find
+from kvexamine.explorer.checks import Broken
+from kvexamine.explorer.page import small_scopes_table
+from kvexamine.explorer.small import SMALL, Small, explore_small
+from kvexamine.explorer.small.faults import SMALL_FAULTS
+from kvexamine.explorer.small.groups import frame as group_frame
+from kvexamine.explorer.small.groups.model import GroupsModel
+from kvexamine.explorer.small.groups.reads import past, unread
+from kvexamine.explorer.small.groups.world import GroupsWorld, Run, copied
+from kvexamine.explorer.small.run import model_of
+from kvexamine.explorer.small.search import Search
+from kvexamine.explorer.small.tree import frame as tree_frame
+from kvexamine.explorer.small.tree.model import TreeModel
+from kvexamine.explorer.small.tree.shown import lies, truth
+from kvexamine.explorer.small.tree.world import TreeWorld
 from kvspec import rules
-from kvspec.explorer import ALL, everyday, find
-from kvspec.explorer.checks import Broken
-from kvspec.explorer.page import small_scopes_table
-from kvspec.explorer.small import SMALL, Small, explore_small
-from kvspec.explorer.small.faults import SMALL_FAULTS
-from kvspec.explorer.small.groups import frame as group_frame
-from kvspec.explorer.small.groups.model import GroupsModel
-from kvspec.explorer.small.groups.reads import past, unread
-from kvspec.explorer.small.groups.world import GroupsWorld, Run, copied
-from kvspec.explorer.small.run import model_of
-from kvspec.explorer.small.search import Search
-from kvspec.explorer.small.tree import frame as tree_frame
-from kvspec.explorer.small.tree.model import TreeModel
-from kvspec.explorer.small.tree.shown import lies, truth
-from kvspec.explorer.small.tree.world import TreeWorld
 from kvspec.groups import events as gev
 from kvspec.groups.needs import first_kept, read_below
 from kvspec.groups.transition import step

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from kvexamine.explorer.checks import broken_state
+from kvexamine.explorer.expand import successors
+from kvexamine.explorer.packing import Codec
+from kvexamine.explorer.scopes import find
+from kvexamine.explorer.search import Search, honest
 from kvspec import State
-from kvspec.explorer.checks import broken_state
-from kvspec.explorer.expand import successors
-from kvspec.explorer.packing import Codec
-from kvspec.explorer.scopes import find
-from kvspec.explorer.search import Search, honest
 
 SCOPE = replace(find("prefix"), requests=find("prefix").requests[1:])
 """Two of the three requests: a few thousand states."""

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from kvspec.numbers.errors import CodeError
 from kvspec.numbers.floats import FP16, FP32
-from kvspec.numbers.footprint import bits_per_element
-from kvspec.numbers.groups import Extent, group_of, groups, num_groups
+from kvspec.numbers.groups import Extent, bits_per_element, group_of, groups, num_groups
 from kvspec.numbers.packing import pack, unpack
 from kvspec.numbers.schemes import INT4, INT8, KIVI_KEY, Q4_0, Q4_1, Q5_0, Q8_0, UINT4, UINT8, Granularity, Layout
 from kvspec.refusals import ShapeError

@@ -15,15 +15,15 @@ pytest.importorskip("crosshair")
 import z3
 
 from kvconformance.cli import app
+from kvexamine.proofs import run
+from kvexamine.proofs.cache import induction, theorems
+from kvexamine.proofs.cache.actions import ACTIONS, NOT_MODELLED, STRICTER
+from kvexamine.proofs.cache.finite import Scope, Structure, compiled, expand
+from kvexamine.proofs.cache.model import Block, Int
+from kvexamine.proofs.cache.mutants import HARMLESS, WRONG
+from kvexamine.proofs.cache.relation import Action, b, s
+from kvexamine.proofs.results import Kind, Outcome
 from kvspec import events as ev
-from kvspec.proofs import run
-from kvspec.proofs.cache import induction, theorems
-from kvspec.proofs.cache.actions import ACTIONS, NOT_MODELLED, STRICTER
-from kvspec.proofs.cache.finite import Scope, Structure, compiled, expand
-from kvspec.proofs.cache.model import Block, Int
-from kvspec.proofs.cache.mutants import HARMLESS, WRONG
-from kvspec.proofs.cache.relation import Action, b, s
-from kvspec.proofs.results import Kind, Outcome
 from kvspec.rules import RULES
 
 PAGE = (Path(__file__).parents[2] / "spec" / "proofs.md").read_text()
@@ -108,7 +108,7 @@ def test_a_relation_without_a_step_is_vacuous() -> None:
 
 def test_what_z3_cannot_decide_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(induction, "EFFORT", 1)
-    monkeypatch.setattr("kvspec.proofs.cache.small.EFFORT", 1)
+    monkeypatch.setattr("kvexamine.proofs.cache.small.EFFORT", 1)
     monkeypatch.setattr(induction, "solver", lambda *premises, **_: _lazy(premises))
     action = ACTIONS["compute"]
     failures = induction.unproved(action, action.relation().values())

@@ -14,14 +14,13 @@ pytest.importorskip("crosshair")
 
 import z3
 
-from kvspec.numbers import exhaustive
+from kvexamine.proofs import exhaustive, gappa, reals, searched
+from kvexamine.proofs.contracts import CONTRACTS, blocks_for, blocks_for_wrong
+from kvexamine.proofs.results import Kind
 from kvspec.numbers.bounds import kappa_of, theorem_q
 from kvspec.numbers.floats import BF16
 from kvspec.numbers.quantize import decode, encode, given_scale
 from kvspec.numbers.schemes import INT4, INT8, KIVI_KEY, UINT4, UINT8
-from kvspec.proofs import gappa, reals, searched
-from kvspec.proofs.contracts import CONTRACTS, blocks_for, blocks_for_wrong
-from kvspec.proofs.results import Kind
 
 CLAIMS = {claim.name: claim for claim in gappa.claims()}
 needs_gappa = pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")

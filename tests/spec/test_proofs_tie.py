@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("z3")
 
+from kvexamine.proofs.cache import tie
+from kvexamine.proofs.cache.actions import STRICTER
 from kvspec import Capabilities, Request, State, World, initial, rules, step
 from kvspec import events as ev
-from kvspec.proofs.cache import tie
-from kvspec.proofs.cache.actions import STRICTER
 from kvspec.state import Block
 from kvspec.transition import _TRANSITIONS, admission, blocks, computing, exits
 from kvspec.violation import Broken, HarnessFault

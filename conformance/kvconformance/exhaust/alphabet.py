@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kvconformance import history as h
 from kvconformance.checker import Checker
 from kvconformance.exhaust.worlds import arrivals
-from kvspec.explorer import Scope
+from kvexamine.explorer import Scope
 from kvspec.state import State
 from kvspec.vocabulary import Capabilities, Phase, Surface
 

@@ -24,7 +24,7 @@ from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import Stopped, check_supervised
 from kvconformance.surfaces import Engine
-from kvspec.explorer import Scope
+from kvexamine.explorer import Scope
 from kvspec.rules import Rule
 from kvspec.rules import find as find_rule
 from kvspec.vocabulary import Surface

@@ -27,7 +27,7 @@ from kvconformance.imposters.trial import judges
 from kvconformance.output import require_writable, usage, write
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
-from kvspec.explorer import Scope
+from kvexamine.explorer import Scope
 from kvspec.rules import REPRODUCIBLE_KEY
 from kvspec.vocabulary import Surface
 

@@ -17,8 +17,8 @@ import typer
 from kvconformance.exhaust.kills import KillsFile, Row
 from kvconformance.exhaust.reasons import reason, require_reasons
 from kvconformance.exhaust.scopes import OWN, everyday
-from kvspec.explorer import Scope
-from kvspec.explorer.page import scopes_table, written
+from kvexamine.explorer import Scope
+from kvexamine.explorer.page import scopes_table, written
 from kvspec.vocabulary import Surface
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvspec.explorer import ALL as EXPLORED
-from kvspec.explorer import SCOPES, Scope
-from kvspec.explorer.naming import look_up
+from kvexamine.explorer import ALL as EXPLORED
+from kvexamine.explorer import SCOPES, Scope
+from kvexamine.explorer.naming import look_up
 from kvspec.vocabulary import NO_PARTS, KeyParts, Media, Request, RequestId, TokenId, World
 
 

@@ -17,8 +17,8 @@ from kvconformance.history import History, Operation
 from kvconformance.search import HANG_SECONDS, TELL_SECONDS, Found, Outcome, Plan, Progress, judged_by
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvexamine.explorer import Scope
 from kvspec import events as ev
-from kvspec.explorer import Scope
 from kvspec.rules import Rule
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kvconformance.history import Add, History
-from kvspec.explorer import Scope
+from kvexamine.explorer import Scope
 from kvspec.vocabulary import Capabilities, Request, Surface, World
 
 Wanted = tuple[tuple[str, str], ...]

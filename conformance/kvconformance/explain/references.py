@@ -16,11 +16,11 @@ from kvspec.rules import RULES, Rule
 
 PACKAGES: Final = ("kvspec", "kvconformance")
 NO_GUARDS: Final = (
-    *("kvspec.rules", "kvspec.invariants", "kvspec.groups.invariants", "kvspec.explorer", "kvspec.proofs"),
+    *("kvspec.rules", "kvspec.invariants", "kvspec.groups.invariants"),
     *("kvconformance.claims", "kvconformance.cli", "kvconformance.explain", "kvconformance.exhaust"),
     *("kvconformance.bugs", "kvconformance.engines", "kvconformance.findings", "kvconformance.imposters"),
 )
-"""Modules in which no engine is judged: they register rules, check the specification itself, or imitate engines."""
+"""Modules in which no engine is judged: they register rules, state invariants, or imitate engines."""
 _COUNTS: Final = "met"
 """The method that counts a rule as put to the test; it guards nothing."""
 

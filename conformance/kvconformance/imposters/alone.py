@@ -20,7 +20,7 @@ from kvconformance.search import judged_by
 from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
 from kvconformance.trial import play
-from kvspec.explorer.blind import Blind
+from kvexamine.explorer.blind import Blind
 from kvspec.rules import Rule
 from kvspec.vocabulary import Surface
 

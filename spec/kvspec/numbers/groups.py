@@ -1,11 +1,12 @@
-"""Which elements share a scale: groups of keys or values `[tokens, kv_heads, head_dim]`, by granularity."""
+"""Which elements share a scale, by granularity, and what each costs: keys or values `[tokens, kv_heads, head_dim]`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NewType
 
-from kvspec.numbers.schemes import Granularity, Scheme
+from kvspec.numbers.schemes import Granularity, Scheme, Zero
 from kvspec.refusals import ShapeError
 
 GroupId = NewType("GroupId", int)
@@ -65,3 +66,18 @@ def groups(extent: Extent, scheme: Scheme) -> list[list[int]]:
         token, head = divmod(row, extent.kv_heads)
         members[group_of(token, head, channel, extent, scheme)].append(index)
     return members
+
+
+def group_bits(scheme: Scheme) -> int:
+    """Bits stored once for each group: its scale, and its minimum or its zero point (as wide as a code)."""
+    bits = scheme.scale_format.bits
+    if scheme.zero is Zero.ZERO_POINT:
+        bits += scheme.code_bits
+    elif scheme.zero is Zero.MINIMUM:
+        bits += (scheme.zero_format or scheme.scale_format).bits
+    return bits
+
+
+def bits_per_element(scheme: Scheme, extent: Extent) -> Fraction:
+    """Bits per element of keys or values of `extent`, without padding or alignment."""
+    return scheme.code_bits + Fraction(group_bits(scheme) * num_groups(extent, scheme), extent.elements)

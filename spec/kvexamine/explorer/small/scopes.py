@@ -1,0 +1,208 @@
+"""The small worlds of groups and of radix trees that are explored, each chosen by the faults that it kills."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kvexamine.explorer.small.groups.world import GroupsWorld
+from kvexamine.explorer.small.tree.world import Prefix, TreeWorld
+from kvspec.groups.vocabulary import GroupsCapabilities
+from kvspec.vocabulary import NO_PARTS, BlockId, KeyParts, Request, RequestId, TokenId, World
+
+
+@dataclass(frozen=True)
+class Small:
+    """One small world of a cache with several groups, or of a radix tree."""
+
+    name: str
+    about: str
+    world: GroupsWorld | TreeWorld
+    large: bool = False
+
+    @property
+    def of(self) -> str:
+        """Which specification it is a world of: `groups` or `tree`."""
+        return "groups" if isinstance(self.world, GroupsWorld) else "tree"
+
+
+def _requests(text: str) -> tuple[Request, ...]:
+    """Requests called A, B, C, written `prompt+new`."""
+    told = (word.split("+") for word in text.split())
+    return tuple(
+        Request(RequestId(name), _tokens(prompt), int(new)) for name, (prompt, new) in zip("ABC", told, strict=False)
+    )
+
+
+def _tokens(text: str) -> tuple[TokenId, ...]:
+    return tuple(TokenId(int(token)) for token in text)
+
+
+def _prefixes(text: str) -> tuple[Prefix, ...]:
+    """Prefixes, written `tokens`, `tokens/salt` or `tokens@adapter`."""
+    told = (re.split("([/@])", word) for word in text.split())
+    return tuple((_tokens(tokens), _parts(*apart)) for tokens, *apart in told)
+
+
+def _parts(kind: str = "", name: str | None = None) -> KeyParts:
+    return {"": NO_PARTS, "/": KeyParts(salt=name), "@": KeyParts(adapter=name)}[kind]
+
+
+_ALL = (
+    Small(
+        "groups-any",
+        "any block in any entry, held ones, wrong ones and none at all; a window that sees nothing of the past",
+        GroupsWorld("full:1 window:1:1", 2, _requests("01+1 01+1"), pool="own", takes="any"),
+    ),
+    Small(
+        "groups-any-one",
+        "one group alone, with any block in any entry: what a hit finds there is all that is wrong with it",
+        GroupsWorld("full:1", 2, _requests("01+1 01+1"), takes="any"),
+    ),
+    Small(
+        "groups-window",
+        "a window beside full attention in one pool: what one group gives back the other takes",
+        GroupsWorld("full:2 window:2:2", 5, _requests("010+2 010+2")),
+    ),
+    Small(
+        "groups-rounding",
+        "a window that begins inside a block, and hits that end where the blocks of both groups do",
+        GroupsWorld("window:2:3 window:1:2", 6, _requests("0100+1 010+1"), takes="first"),
+    ),
+    Small(
+        "groups-in-flight",
+        "two steps of a request on the device; a reserved block; hits on what is finished only",
+        GroupsWorld(
+            "full:1 window:1:2",
+            6,
+            _requests("010+1 01+1"),
+            capabilities=GroupsCapabilities(max_in_flight=2, reserved_blocks=frozenset({BlockId(0)})),
+        ),
+    ),
+    Small(
+        "groups-longest",
+        "an engine that declares that its hit is the longest from which all groups can go on",
+        GroupsWorld(
+            "full:1 window:1:2",
+            6,
+            _requests("0101+1 010+1"),
+            takes="first",
+            capabilities=GroupsCapabilities(profiles=frozenset({"longest-hit"})),
+        ),
+    ),
+    Small(
+        "groups-scheduled",
+        "hits on blocks that a step on the device still computes, in pools of their own",
+        GroupsWorld(
+            "full:1 window:1:2",
+            3,
+            _requests("010+1 011+1"),
+            pool="own",
+            capabilities=GroupsCapabilities(publishes="scheduled"),
+        ),
+    ),
+    Small(
+        "groups-state",
+        "recurrent states, written to every entry that a step reaches",
+        GroupsWorld("full:1 state:2", 6, _requests("010+2 0101+1"), takes="first"),
+    ),
+    Small(
+        "groups-last-state",
+        "recurrent states of which a step writes the last only, and a window, without full attention",
+        GroupsWorld("window:1:2 state:1", 5, _requests("010+1 010+1"), capabilities=GroupsCapabilities(states="last")),
+    ),
+    Small(
+        "groups-draft",
+        "a drafter that is one token behind, and prompts that part there",
+        GroupsWorld("full:1 draft:1:1", 5, _requests("010+1 000+1")),
+    ),
+    Small(
+        "groups-drafts-ahead",
+        "a drafter that runs ahead on the token that is sampled, whatever that is",
+        GroupsWorld(
+            "full:1 draft:1:1",
+            6,
+            _requests("01+2 010+1"),
+            takes="first",
+            samples=_tokens("01"),
+            capabilities=GroupsCapabilities(drafts_ahead=True),
+        ),
+    ),
+    Small(
+        "groups-any-draft",
+        "the same drafter, with any block in any entry",
+        GroupsWorld(
+            "full:1 draft:1:1",
+            2,
+            _requests("01+1 01+1"),
+            pool="own",
+            takes="any",
+            samples=_tokens("01"),
+            capabilities=GroupsCapabilities(drafts_ahead=True),
+        ),
+    ),
+    Small(
+        "tree",
+        "prefixes that part at once and later, with two lookups at a time, in a tree that is too small",
+        TreeWorld(World(3, 1), _prefixes("00 01 1"), 2, resets=True),
+    ),
+    Small(
+        "tree-locks",
+        "three lookups at a time along one chain of pages and its branch",
+        TreeWorld(World(3, 1), _prefixes("000 01"), 3),
+    ),
+    Small(
+        "tree-pages",
+        "pages of two tokens, lookups and insertions that end inside a page",
+        TreeWorld(World(3, 2), _prefixes("0001 00 0011 000"), 2),
+    ),
+    Small(
+        "tree-tenants",
+        "equal tokens under another salt and another adapter",
+        TreeWorld(World(3, 1), _prefixes("00 00/x 0@a"), 2),
+    ),
+    Small(
+        "tree-places",
+        "every token has its place: the right ones, one twice, another page's, too few",
+        TreeWorld(World(2, 2), _prefixes("0001 00 0100"), 2, places=True),
+    ),
+    Small(
+        "groups-window-large",
+        "three requests in one pool",
+        GroupsWorld("full:1 window:1:2", 5, _requests("000+1 00+1 00+1")),
+        large=True,
+    ),
+    Small(
+        "groups-three-large",
+        "full attention, a window and a recurrent state",
+        GroupsWorld("full:1 window:1:2 state:1", 8, _requests("010+1 010+1")),
+        large=True,
+    ),
+    Small(
+        "groups-any-large",
+        "any block in any entry of a window and of recurrent states",
+        GroupsWorld(
+            "window:1:1 state:1",
+            2,
+            _requests("01+1 01+1"),
+            pool="own",
+            takes="any",
+            capabilities=GroupsCapabilities(states="last"),
+        ),
+        large=True,
+    ),
+    Small(
+        "groups-draft-large",
+        "a drafter that is two tokens behind",
+        GroupsWorld("full:1 draft:1:2", 6, _requests("010+2 0101+1"), samples=_tokens("01")),
+        large=True,
+    ),
+    Small(
+        "tree-large",
+        "room for four pages, and three lookups at a time",
+        TreeWorld(World(4, 1), _prefixes("000 001 01 1"), 3, resets=True),
+        large=True,
+    ),
+)
+
+SMALL: dict[str, Small] = {small.name: small for small in _ALL}

@@ -18,7 +18,7 @@ ARGS ?=
 PROFILE ?= ci
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
-ENGINES := conformance/kvconformance/engines
+ENGINES := conformance/kvengines
 KNOWN := transformers vllm mini-infer torch-sdpa kvoptimized
 
 QUANTIZERS := gguf hqq ml-dtypes quantized-cache torchao
@@ -127,7 +127,7 @@ explore: $(VENV)/.base
 engines: $(patsubst %,$(VENV)-%/.engine,$(APART))
 	for engine in $(APART); do ! grep . $(VENV)-$$engine/.engine || continue; \
 	  $(VENV)-$$engine/bin/kvspec check $$engine $(ARGS) || [ $$? = 1 ] || exit; \
-	  $(VENV)-$$engine/bin/python -m pytest tests/conformance/test_engine_$$engine.py || exit; done
+	  $(VENV)-$$engine/bin/python -m pytest tests/engines/test_$$engine.py || exit; done
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv
@@ -161,9 +161,9 @@ $(VENV)/.%: $(VENV)/.base
 	@echo "installing $* (a few minutes the first time, where it needs torch) ..."
 	@$(BIN)/python conformance/install.py $* $@
 
-$(VENV)/.vllm: $(ENGINES)/vllm-requirements.txt $(ENGINES)/vllm-nodeps.txt
+$(VENV)/.vllm: $(ENGINES)/vllm/requirements.txt $(ENGINES)/vllm/nodeps.txt
 
-$(VENV)-%/.engine: $(ENGINES)/%-requirements.txt $(ENGINES)/%-nodeps.txt pyproject.toml constraints.txt
+$(VENV)-%/.engine: $(ENGINES)/%/requirements.txt $(ENGINES)/%/nodeps.txt pyproject.toml constraints.txt
 	@echo "setting up $(@D) (a few minutes) ..."
 	$(PYTHON) -m venv $(@D)
 	$(subst $(BIN),$(@D)/bin,$(PIP)) -e . pytest pytest-benchmark pytest-timeout

@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-ENGINES = Path("conformance/kvconformance/engines")
+ENGINES = Path("conformance/kvengines")
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
 OLDEST = PROJECT["requires-python"].removeprefix(">=")
 HERE = ".".join(map(str, sys.version_info[:2]))
@@ -31,7 +31,7 @@ def pip(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def steps(name: str) -> list[list[object]]:
     """Arguments of pip, one list after the other. What may have no wheel is asked for before anything is installed."""
-    requirements, alone = ENGINES / f"{name}-requirements.txt", ENGINES / f"{name}-nodeps.txt"
+    requirements, alone = ENGINES / name / "requirements.txt", ENGINES / name / "nodeps.txt"
     if requirements.exists():
         return [["--dry-run", "--no-deps", "-r", alone], ["-r", requirements], ["--no-deps", "-r", alone]]
     return [packages(name)]

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from kvconformance.attention.surface import AttentionCapabilities
+from kvconformance.installed import installed, origin, remedy
 from kvconformance.surfaces import REQUIRED, Engine, Factory
 from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.rules import RULES
 from kvspec.vocabulary import Capabilities, Surface, World
-
-BUILT_IN: dict[str, str] = {
-    "reference": "kvconformance.engines.reference:engine",
-    "contiguous": "kvconformance.engines.reference:contiguous",
-    "transformers": "kvconformance.engines.transformers:engine",
-    "vllm": "kvconformance.engines.vllm:engine",
-    "sglang": "kvconformance.engines.sglang:engine",
-    "mini-infer": "kvconformance.engines.mini_infer:engine",
-    "gguf": "kvconformance.engines.gguf:engine",
-    "ml-dtypes": "kvconformance.engines.ml_dtypes:engine",
-    "torchao": "kvconformance.engines.torchao:engine",
-    "quantized-cache": "kvconformance.engines.quantized_cache:engine",
-    "hqq": "kvconformance.engines.hqq:engine",
-    "torch-sdpa": "kvconformance.engines.torch_sdpa:engine",
-    "smol-vllm": "kvconformance.engines.smol_vllm:engine",
-    "kvstream": "kvconformance.engines.kvstream:engine",
-    "bllm": "kvconformance.engines.bllm:engine",
-    "lmcache": "kvconformance.engines.lmcache:engine",
-    "kvoptimized": "kvconformance.engines.kvoptimized:engine",
-}
-"""Name, and where a function stands that builds the `Engine`."""
 
 
 class NotAnAdapter(ValueError):
@@ -48,10 +30,8 @@ def load(name: str) -> Engine:
 
     Raises `NotAnAdapter`.
     """
-    if name in BUILT_IN:
-        return _built_in(name)
     if ":" not in name:
-        raise NotAnAdapter(f"no engine is called {name!r}; there are {', '.join(BUILT_IN)}, or give module:object")
+        return _loaded(_named(name))
     module_name, _, attribute = name.partition(":")
     # Only here: whoever reads a stranger's trace in a stranger's folder runs none of its modules.
     sys.path.insert(0, str(Path.cwd()))
@@ -59,7 +39,7 @@ def load(name: str) -> Engine:
         module = importlib.import_module(module_name)
     except Exception as error:  # a stranger's module may raise anything
         raise NotAnAdapter(
-            f"module {module_name!r} does not import ({type(error).__name__}: {error}); "
+            f"module {module_name!r} does not import ({_told(error)}); "
             "is it installed here, or is its folder on PYTHONPATH?"
         ) from error
     thing = getattr(module, attribute, None)
@@ -121,16 +101,38 @@ class _Declaring:
         return getattr(self._factory, name)
 
 
-def _built_in(name: str) -> Engine:
-    module_name, _, attribute = BUILT_IN[name].partition(":")
-    try:
-        build: Callable[[], Engine] = getattr(importlib.import_module(module_name), attribute)
-        return build()
-    except ImportError as error:
+def _named(name: str) -> EntryPoint:
+    """Where the one engine of this name stands."""
+    known = installed()
+    entries = known.get(name, ())
+    if not entries:
+        raise NotAnAdapter(f"no engine is called {name!r}; there are {', '.join(known)}, or give module:object")
+    if len(entries) > 1:
+        each = ", ".join(f"{origin(entry)} ({entry.value})" for entry in entries)
         raise NotAnAdapter(
-            f"engine {name!r} is not installed here ({error}); `make check ENGINE={name}` sets it up, "
-            f"or: pip install 'kvspec[{name}]'"
-        ) from error
+            f"{len(entries)} distributions ship an engine called {name!r}: {each}; uninstall all but one"
+        )
+    return entries[0]
+
+
+def _loaded(entry: EntryPoint) -> Engine:
+    whose = f"engine {entry.name!r} of {origin(entry)}"
+    try:
+        thing = entry.load()
+        engine = thing() if inspect.isfunction(thing) else thing
+    except ImportError as error:
+        raise NotAnAdapter(f"{whose} does not import here ({_told(error)}){remedy(entry)}") from error
+    except Exception as error:  # a stranger's module may raise anything
+        raise NotAnAdapter(f"{whose} cannot be loaded here ({_told(error)})") from error
+    try:
+        return as_engine(engine, entry.name)
+    except NotAnAdapter as error:
+        raise NotAnAdapter(f"{whose}: {error}") from error
+
+
+def _told(error: Exception) -> str:
+    """The error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _surface_of(thing: object) -> Surface:

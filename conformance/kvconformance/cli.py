@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 
 from kvconformance import imposters as suite
-from kvconformance.adapters import BUILT_IN, load
+from kvconformance.adapters import load
 from kvconformance.exhaust import command as exhaust
 from kvconformance.explain.command import explain
 from kvconformance.explore import explore
@@ -74,9 +74,7 @@ def root(
 
 @app.command()
 def check(
-    engine: Annotated[
-        str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
-    ],
+    engine: exhaust.EngineName,
     surface: Annotated[
         list[str] | None,
         typer.Option(help="Check only this surface: pool, stepper, groups, tree, generator, quantizer, attention."),

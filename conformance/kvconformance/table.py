@@ -18,7 +18,7 @@ from typing import Annotated, TypeVar
 import msgspec
 import typer
 
-from kvconformance import findings
+from kvconformance.installed import findings, installed
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class ReportFile(msgspec.Struct):
 
 
 class Root(msgspec.Struct, frozen=True):
-    """A broken rule with a finding of its own, and the scripts in `kvconformance/findings` that show it."""
+    """A broken rule with a finding of its own, and the scripts that show it, as `python -m` runs them."""
 
     rule: str
     surface: str
@@ -133,10 +133,13 @@ def line(report: ReportFile) -> EngineLine:
 
 
 def scripts(engine: str, rule: str) -> list[str]:
-    """The reproductions of an engine whose first line names the rule."""
-    folder = Path(findings.__file__).parent
-    named = sorted(folder.glob(f"{engine.replace('-', '_')}_*.py"))
-    return [path.stem for path in named if f"`{rule}`" in path.read_text().split("\n", maxsplit=1)[0]]
+    """The reproductions that are shipped beside an engine's adapter and whose first line names the rule, as modules."""
+    shown = [(entry, path) for entry in installed().get(engine, ()) for path in findings(entry)]
+    return [
+        f"{entry.module}.findings.{path.stem}"
+        for entry, path in shown
+        if f"`{rule}`" in path.read_text("utf-8").partition("\n")[0]
+    ]
 
 
 def merged(old: list[EngineLine], new: list[EngineLine]) -> list[EngineLine]:

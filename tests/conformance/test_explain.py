@@ -46,7 +46,7 @@ def test_the_command_tells_of_an_engine_that_broke_the_rule() -> None:
         "tests/spec/test_transition.py::test_a_hit_within_the_step_that_computes_it_must_be_declared",
         "PublishesAtSchedule (B081, stepper)",
         "B081 vLLM #29387: ",
-        "kvconformance.findings.vllm_hit_on_uncomputed_block",
+        "kvengines.vllm.findings.hit_on_uncomputed_block",
     ):
         assert text in done.output, text
 

@@ -27,7 +27,7 @@ from kvspec.refinement import Observed, compatible
 from kvspec.rules import RULES
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface, World
-from tests.conformance.test_engine_small import KNOWN, MODULES
+from tests.engines.test_small import KNOWN, MODULES
 
 
 @pytest.mark.parametrize("surface", [Surface.STEPPER, Surface.POOL])

@@ -11,12 +11,11 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-import kvconformance
 from kvconformance import table
 from kvspec.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-FINDINGS = Path(kvconformance.__file__).parent / "findings"
+CONFORMANCE = ROOT / "conformance"
 
 
 def rows() -> dict[str, str]:
@@ -46,7 +45,15 @@ def test_the_lines_of_the_file_are_whole() -> None:
         for root in line.broken:
             assert root.rule in RULES
             assert line.verdicts[root.surface]["broken"] >= 1
-            assert all((FINDINGS / f"{script}.py").exists() for script in root.findings)
+            assert all((CONFORMANCE / script.replace(".", "/")).with_suffix(".py").exists() for script in root.findings)
+
+
+def test_the_page_of_findings_names_every_script_and_none_that_is_not_there() -> None:
+    there = {
+        path.relative_to(CONFORMANCE / "kvengines").as_posix() for path in CONFORMANCE.glob("kvengines/*/findings/*")
+    }
+    named = re.findall(r"`(\w+/findings/\w+\.py)`", (CONFORMANCE / "FINDINGS.md").read_text())
+    assert there and set(named) == there
 
 
 def report(**more: Any) -> dict[str, Any]:
@@ -85,7 +92,7 @@ def test_a_report_becomes_a_line_and_a_row(tmp_path: Path) -> None:
     assert write(tmp_path, report()).exit_code == 0
     (line,) = table.kept(tmp_path / "engines.json")
     assert (line.held, line.least_exercised, line.not_reached) == (1, 7, 0)
-    assert line.broken == [table.Root("sched/step-budget", "stepper", ["mini_infer_budget_ignored"])]
+    assert line.broken == [table.Root("sched/step-budget", "stepper", ["kvengines.mini_infer.findings.budget_ignored"])]
     text = (tmp_path / "README.md").read_text()
     assert "| mini-infer | 0.2.5 | 1 (7) | `sched/step-budget` | 0 | 3 stepper |" in text
     assert "| old | 1 |" in text and text.startswith("a\n") and text.endswith("-->\nb")

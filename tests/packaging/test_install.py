@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 INSTALL = Path(__file__).parents[2] / "conformance" / "install.py"
-ENGINES = Path("conformance/kvconformance/engines")
+ENGINES = Path("conformance/kvengines")
 HERE = ".".join(map(str, sys.version_info[:2]))
 PROJECT = """
 [project]
@@ -67,9 +67,9 @@ def project(tmp_path: Path) -> Path:
     source(index, "source")
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "constraints.txt").write_text("everywhere==1.0\nolden==1.0\nparent==1.0\nsource==1.0\n")
-    (tmp_path / ENGINES).mkdir(parents=True)
-    (tmp_path / ENGINES / "apart-requirements.txt").write_text("everywhere==1.0\n")
-    (tmp_path / ENGINES / "apart-nodeps.txt").write_text("olden==1.0\n")
+    (tmp_path / ENGINES / "apart").mkdir(parents=True)
+    (tmp_path / ENGINES / "apart/requirements.txt").write_text("everywhere==1.0\n")
+    (tmp_path / ENGINES / "apart/nodeps.txt").write_text("olden==1.0\n")
     return tmp_path
 
 

@@ -18,7 +18,7 @@ def project(tmp_path: Path) -> Path:
     """The files that the Makefile reads, and Pythons that only say their version."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
-    shutil.copytree(ROOT / "conformance/kvconformance/engines", tmp_path / "conformance/kvconformance/engines")
+    shutil.copytree(ROOT / "conformance/kvengines", tmp_path / "conformance/kvengines")
     (tmp_path / "bin").mkdir()
     for minor in (10, 11, 12):
         pretend(tmp_path / f"bin/python3.{minor}", minor)

@@ -33,12 +33,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_the_five_packages_typed_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_six_packages_typed_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"kvspec", "kvexamine", "kvreference", "kvoptimized", "kvconformance"}
+    assert tops == {"kvspec", "kvexamine", "kvreference", "kvoptimized", "kvconformance", "kvengines"}
     assert {f"{package}/py.typed" for package in tops} <= set(names)
     assert {"kvspec/vectors/key_chain.json", "kvspec/cache.md", "kvconformance/engines.json"} <= set(names)
+    assert {"kvengines/vllm/requirements.txt", "kvengines/vllm/findings/hit_on_uncomputed_block.py"} <= set(names)
 
 
 def test_an_empty_environment_checks_the_reference(wheel: Path, tmp_path: Path) -> None:

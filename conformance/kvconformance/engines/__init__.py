@@ -1,1 +1,1 @@
-"""Adapters for real engines, one module each. Names and loading are in `kvconformance.adapters`."""
+"""Adapters for our own engines: the reference, the same with contiguous memory, and the kernels of kvoptimized."""

@@ -12,12 +12,13 @@ import msgspec
 import typer
 from rich.console import Console
 
-from kvconformance.adapters import BUILT_IN, NotAnAdapter, load
+from kvconformance.adapters import NotAnAdapter, load
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.scopes import everyday, find
 from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
 from kvconformance.exhaust.telling import show_covered
 from kvconformance.exhaust.worlds import Wanted, mistaken
+from kvconformance.installed import installed
 from kvconformance.isolate import ChildTrouble
 from kvconformance.output import escape, require_writable, usage, write
 from kvconformance.report import Report
@@ -31,6 +32,9 @@ from kvspec.vocabulary import Surface
 
 SURFACES = (Surface.POOL, Surface.STEPPER)
 UNLIMITED = 1e9
+EngineName = Annotated[
+    str, typer.Argument(help=f"One of {', '.join(installed())}, or your own as module:object.", metavar="ENGINE")
+]
 
 errors = Console(stderr=True, highlight=False)
 
@@ -43,9 +47,7 @@ def register(app: typer.Typer, bar_of: Bar, watcher: Watcher, show: Callable[[Re
 
     @app.command()
     def exhaust(
-        engine: Annotated[
-            str, typer.Argument(help=f"One of {', '.join(BUILT_IN)}, or your own as module:object.", metavar="ENGINE")
-        ],
+        engine: EngineName,
         scope: Annotated[
             list[str] | None, typer.Option(metavar="NAME", help="Only this scope; may be given several times.")
         ] = None,

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kvconformance.explain.facts import Explanation, explanation
+from kvconformance.explain.facts import Broke, Explanation, explanation
 from kvconformance.output import usage
 from kvspec import law
 from kvspec.rules import RULES, find
@@ -63,13 +63,11 @@ def _lines(found: Explanation) -> Iterator[str]:
         yield from _list("tests", found.tests)
     yield from _list("imposters", (f"{each.name} ({each.bug}, {each.surface})" for each in found.imposters))
     yield from _list("bugs", (f"{bug.id} {bug.reference}: {bug.cause}" for bug in found.bugs))
-    yield from _list(
-        "engines", (f"{each.engine} {each.version}, {each.surface}: {_shown(each.findings)}" for each in found.engines)
-    )
+    yield from _list("engines", map(_broke, found.engines))
 
 
-def _shown(findings: list[str]) -> str:
-    return ", ".join(f"kvconformance.findings.{name}" for name in findings) or "no script"
+def _broke(engine: Broke) -> str:
+    return f"{engine.engine} {engine.version}, {engine.surface}: {', '.join(engine.findings) or 'no script'}"
 
 
 def _list(name: str, lines: Iterable[str]) -> Iterator[str]:

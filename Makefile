@@ -111,7 +111,7 @@ prove: $(VENV)/.proofs
 mutants: $(VENV)/.dev $(VENV)/.mutants
 	$(BIN)/python -m tests.mutation $(ARGS)
 
-## make engines-table   check every engine for its default minute; write conformance/engines.json and the README's table
+## make engines-table   check every engine for its default minute; write conformance/engines.json and ENGINES.md
 TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
 engines-table: venv $(patsubst %,$(VENV)-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports

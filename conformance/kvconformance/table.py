@@ -1,8 +1,7 @@
-"""What the engines were found to be: `engines.json` and the README's table, by `python -m kvconformance.table`.
+"""What the engines were found to be: `engines.json`, and its view `ENGINES.md`, by `python -m kvconformance.table`.
 
 Reads the JSON reports named on the command line, validates them, puts them into the machine-readable file in place of
-what stood there of the same engines, and writes the rows of all that it holds between the markers of a Markdown file.
-Numbers in the README come from nowhere else.
+what stood there of the same engines, and writes the page anew. Numbers about engines come from nowhere else.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-import re
 import sys
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -23,11 +21,19 @@ from kvconformance.installed import findings, installed
 T = TypeVar("T")
 
 MOST_BYTES = 64 << 20
-HEAD = (
-    "| engine | version | held (least exercised) | broken | not reached | examples |",
-    "|---|---|---|---|---|---|",
-)
-MADE = "`make engines-table`, default runs of a minute; the day and the machine of each stand in [{0}]({0})."
+PAGE = """\
+# Engines checked
+
+What the default minute of `kvspec check` found in each, on the day and the machine that [engines.json](engines.json)
+names: rules *held* (with how often the least exercised one was put to the test), the rules *broken* that have a finding
+of their own, rules *not reached*, and the examples tried. [FINDINGS.md](FINDINGS.md) has the findings.
+
+| engine | version | held (least exercised) | broken | not reached | examples |
+|---|---|---|---|---|---|
+{0}
+
+`make engines-table` makes this page and the file.
+"""
 
 
 class FindingFile(msgspec.Struct):
@@ -148,41 +154,24 @@ def merged(old: list[EngineLine], new: list[EngineLine]) -> list[EngineLine]:
     return [fresh.pop(one.engine, one) for one in old] + list(fresh.values())
 
 
-def table(lines: list[EngineLine], before: str, file: str) -> str:
-    """The Markdown table. Rows of other engines that stood in `before` stay, and so does the line that dates them."""
-    rows = {row.split("|")[1].strip(): row for row in before.splitlines() if row.startswith("| ")}
-    del rows["engine"]
-    made = [MADE.format(file)]
-    if rows.keys() - {one.engine for one in lines}:
-        made += [f"The others: {text}" for text in before.splitlines() if text.startswith("`make") and text not in made]
-    rows |= {one.engine: one.row() for one in lines}
-    return "\n".join([*HEAD, *rows.values(), "", *made])
-
-
-def between(text: str, marker: str) -> tuple[int, int]:
-    """Where the content between two markers begins and ends. Raises `ValueError` if they are not there."""
-    found = re.search(rf"<!-- {marker}:begin -->\n(.*?)\n<!-- {marker}:end -->", text, flags=re.DOTALL)
-    if not found:
-        raise ValueError(f"no markers <!-- {marker}:begin --> and <!-- {marker}:end -->")
-    return found.span(1)
+def page(lines: list[EngineLine]) -> str:
+    """The Markdown page of all engines of the file."""
+    return PAGE.format("\n".join(one.row() for one in lines))
 
 
 def main(
     reports: Annotated[list[Path], typer.Argument(help="JSON reports of `kvspec check --json`.")],
-    readme: Annotated[Path, typer.Option(help="The file whose table is written.")] = Path("README.md"),
-    file: Annotated[Path, typer.Option(help="The machine-readable file.")] = Path("conformance/engines.json"),
+    folder: Annotated[Path, typer.Option(help="Where engines.json and ENGINES.md are.")] = Path("conformance"),
 ) -> None:
-    """Take reports into the machine-readable file, and write the table of engines into a Markdown file."""
+    """Take reports into the machine-readable file, and write the page of engines anew."""
+    file = folder / "engines.json"
     try:
         lines = merged(kept(file), [line(read(path)) for path in reports])
-        text = readme.read_text()
-        begin, end = between(text, "table")
-        written = text[:begin] + table(lines, text[begin:end], file.as_posix()) + text[end:]
     except (ValueError, OSError) as error:
         print(f"table: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
     file.write_bytes(msgspec.json.format(msgspec.json.encode(lines), indent=1) + b"\n")
-    readme.write_text(written)
+    (folder / "ENGINES.md").write_text(page(lines), "utf-8")
 
 
 if __name__ == "__main__":

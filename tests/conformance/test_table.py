@@ -1,4 +1,4 @@
-"""The README's table, the machine-readable file and the scripts that show findings say the same."""
+"""The page of engines, the machine-readable file and the scripts that show findings say the same."""
 
 from __future__ import annotations
 
@@ -14,32 +14,16 @@ from typer.testing import CliRunner
 from kvconformance import table
 from kvspec.rules import RULES
 
-ROOT = Path(__file__).parents[2]
-CONFORMANCE = ROOT / "conformance"
+CONFORMANCE = Path(__file__).parents[2] / "conformance"
 
 
-def rows() -> dict[str, str]:
-    text = (ROOT / "README.md").read_text()
-    begin, end = table.between(text, "table")
-    found = [row for row in text[begin:end].splitlines() if row.startswith("| ")]
-    return {row.split("|")[1].strip(): row for row in found[1:]}
-
-
-def test_each_engine_of_the_file_has_its_row_in_the_readme() -> None:
-    kept = table.kept(ROOT / "conformance" / "engines.json")
-    assert kept
-    for line in kept:
-        assert rows()[line.engine] == line.row()
-
-
-def test_each_row_of_the_readme_comes_from_the_file() -> None:
-    kept = {line.engine for line in table.kept(ROOT / "conformance" / "engines.json")}
-    if older := set(rows()) - kept:
-        pytest.skip(f"made before there was the file: {', '.join(sorted(older))}; `make engines-table` makes them anew")
+def test_the_page_is_the_view_of_the_file() -> None:
+    lines = table.kept(CONFORMANCE / "engines.json")
+    assert lines and (CONFORMANCE / "ENGINES.md").read_text("utf-8") == table.page(lines)
 
 
 def test_the_lines_of_the_file_are_whole() -> None:
-    for line in table.kept(ROOT / "conformance" / "engines.json"):
+    for line in table.kept(CONFORMANCE / "engines.json"):
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", line.date)
         assert set(line.verdicts) == set(line.examples)
         for root in line.broken:
@@ -52,7 +36,7 @@ def test_the_page_of_findings_names_every_script_and_none_that_is_not_there() ->
     there = {
         path.relative_to(CONFORMANCE / "kvengines").as_posix() for path in CONFORMANCE.glob("kvengines/*/findings/*")
     }
-    named = re.findall(r"`(\w+/findings/\w+\.py)`", (CONFORMANCE / "FINDINGS.md").read_text())
+    named = re.findall(r"`(\w+/findings/\w+\.py)`", (CONFORMANCE / "FINDINGS.md").read_text("utf-8"))
     assert there and set(named) == there
 
 
@@ -71,21 +55,14 @@ def report(**more: Any) -> dict[str, Any]:
 
 
 def write(folder: Path, *reports: dict[str, Any]) -> Any:
-    """Run the command on reports; the README has a row of an engine that is not among them."""
-    readme = folder / "README.md"
-    if not readme.exists():
-        head = "\n".join(table.HEAD)
-        readme.write_text(
-            f"a\n<!-- table:begin -->\n{head}\n| old | 1 | 2 (3) | none | 0 | 4 pool |\n<!-- table:end -->\nb"
-        )
+    """Run the command on reports."""
     paths = []
     for number, data in enumerate(reports):
         paths.append(str(folder / f"{number}.json"))
-        Path(paths[-1]).write_text(json.dumps(data))
-    arguments = [*paths, "--readme", str(readme), "--file", str(folder / "engines.json")]
+        Path(paths[-1]).write_text(json.dumps(data), "utf-8")
     app = table.typer.Typer()
     app.command()(table.main)
-    return CliRunner().invoke(app, arguments)
+    return CliRunner().invoke(app, [*paths, "--folder", str(folder)])
 
 
 def test_a_report_becomes_a_line_and_a_row(tmp_path: Path) -> None:
@@ -93,9 +70,8 @@ def test_a_report_becomes_a_line_and_a_row(tmp_path: Path) -> None:
     (line,) = table.kept(tmp_path / "engines.json")
     assert (line.held, line.least_exercised, line.not_reached) == (1, 7, 0)
     assert line.broken == [table.Root("sched/step-budget", "stepper", ["kvengines.mini_infer.findings.budget_ignored"])]
-    text = (tmp_path / "README.md").read_text()
+    text = (tmp_path / "ENGINES.md").read_text("utf-8")
     assert "| mini-infer | 0.2.5 | 1 (7) | `sched/step-budget` | 0 | 3 stepper |" in text
-    assert "| old | 1 |" in text and text.startswith("a\n") and text.endswith("-->\nb")
 
 
 def test_a_later_report_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
@@ -103,15 +79,14 @@ def test_a_later_report_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
     write(tmp_path, report(engine_version="0.3.0"))
     lines = table.kept(tmp_path / "engines.json")
     assert [(line.engine, line.version) for line in lines] == [("mini-infer", "0.3.0"), ("hqq", "0.2.5")]
-    assert "0.2.5 |" not in (tmp_path / "README.md").read_text().split("mini-infer")[1].split("\n")[0]
+    assert "| mini-infer | 0.2.5 |" not in (tmp_path / "ENGINES.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("data", [{}, report(examples=3), report(rules=[{"id": 4}])])
 def test_what_is_no_report_is_refused_and_nothing_is_written(tmp_path: Path, data: dict[str, Any]) -> None:
     done = write(tmp_path, data)
     assert done.exit_code == 2
-    assert not (tmp_path / "engines.json").exists()
-    assert "mini-infer" not in (tmp_path / "README.md").read_text()
+    assert not (tmp_path / "engines.json").exists() and not (tmp_path / "ENGINES.md").exists()
 
 
 def test_the_file_is_validated(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ pytest.importorskip("torch")
 from kvconformance.check import check_here, replay
 from kvconformance.engines.transformers import TransformersPool, TransformersStepper, engine
 from kvconformance.engines.transformers.cache import RESERVED, CacheView, Layout, fresh_cache
-from kvconformance.generator import agrees
 from kvconformance.history import Abort, Add, Fork, Generate, History, Step
 from kvconformance.search import Plan
+from kvconformance.surfaces.generator.driver import agrees
 from kvconformance.trial import play
 from kvspec.violation import Tally
 from kvspec.vocabulary import Capabilities, Request, RequestId, Surface, TokenId, World

@@ -1,9 +1,9 @@
 """kvconformance: what third parties run. Drives an engine through small worlds and judges every event.
 
-`adapters` finds the engine, `strategies` and `history` say what happens to it, `stepper` and `pool` drive it and turn
-its answers into events, `checker` holds the specification's state beside it, `search` looks for a broken rule and
-shrinks it, `supervise` does all that in a child process, `story` and `report` tell it. `imposters` are engines with one
-deliberate fault each, on which the suite itself is tried.
+`adapters` finds the engine, `surfaces` say what happens to it (`history`), drive it and turn its answers into events,
+`checker` holds the specification's state beside it, `search` looks for a broken rule and shrinks it, `supervise` does
+all that in a child process, `story` and `report` tell it. `imposters` are engines with one deliberate fault each, on
+which the suite itself is tried.
 """
 
 from kvconformance.api import check

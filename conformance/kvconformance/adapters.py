@@ -11,10 +11,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-from kvconformance.attention.surface import AttentionCapabilities
 from kvconformance.installed import installed, origin, remedy
-from kvconformance.surfaces import REQUIRED, Engine, Factory
-from kvspec.groups.vocabulary import GroupsCapabilities
+from kvconformance.surfaces import Engine, Factory
+from kvconformance.surfaces.registry import kind_of, kinds, surface_of
 from kvspec.rules import RULES
 from kvspec.vocabulary import Capabilities, Surface, World
 
@@ -136,34 +135,31 @@ def _told(error: Exception) -> str:
 
 
 def _surface_of(thing: object) -> Surface:
-    for surface, methods in REQUIRED.items():
-        if all(hasattr(thing, method) for method in methods):
-            return surface
-    nearest = max(REQUIRED, key=lambda s: sum(hasattr(thing, m) for m in REQUIRED[s]))
-    missing = ", ".join(f"{m}()" for m in REQUIRED[nearest] if not hasattr(thing, m))
+    if (surface := surface_of(thing)) is not None:
+        return surface
+    nearest = max(kinds(), key=lambda kind: len(kind.required) - len(kind.missing(thing)))
+    missing = ", ".join(f"{method}()" for method in nearest.missing(thing))
     raise NotAnAdapter(
-        f"{thing!r} is no adapter: as a {nearest.value} it lacks {missing}. "
+        f"{thing!r} is no adapter: as a {nearest.surface.value} it lacks {missing}. "
         "Give a class with these methods (see 'Your own engine' in the README) or a kvconformance.Engine"
     )
 
 
 def _require_adapter(surface: Surface, factory: object) -> None:
     what = f"the {surface.value} adapter {getattr(factory, '__name__', factory)}"
-    missing = ", ".join(f"{m}()" for m in REQUIRED[surface] if not hasattr(factory, m))
-    if missing:
-        raise NotAnAdapter(f"{what} lacks {missing}; add it")
+    kind = kind_of(surface)
+    if missing := kind.missing(factory):
+        raise NotAnAdapter(f"{what} lacks {', '.join(f'{method}()' for method in missing)}; add it")
     declared = getattr(factory, "capabilities", None)
     if not isinstance(declared, Capabilities):
         raise NotAnAdapter(f"{what} declares no capabilities; add `capabilities = Capabilities(...)` from kvspec")
-    if surface is Surface.ATTENTION and not isinstance(declared, AttentionCapabilities):
-        raise NotAnAdapter(f"{what} declares {type(declared).__name__}; a kernel declares AttentionCapabilities(...)")
+    if not isinstance(declared, kind.capabilities):
+        right = f"{kind.declares} {kind.capabilities.__name__}(...)"
+        raise NotAnAdapter(f"{what} declares {type(declared).__name__}; {right}")
     for name, cache in getattr(declared, "caches", {}).items():
         if not any(map(cache.holds, cache.head_dims or getattr(declared, "head_dims", ()))):
             raise NotAnAdapter(f"{what} declares a cache {name!r} that holds none of its head dims; add one")
-    if surface is Surface.GROUPS and not isinstance(declared, GroupsCapabilities):
-        raise NotAnAdapter(f"{what} declares {type(declared).__name__}; groups declare GroupsCapabilities(...)")
-    fails = "failed" if surface is Surface.POOL else "fail"
-    for able, method in (("forks", "fork"), ("resets", "reset"), ("fails", fails)):
+    for able, method in kind.optional.items():
         if getattr(declared, able) and not hasattr(factory, method):
             raise NotAnAdapter(
                 f"{what} declares {able}=True but has no {method}(); add the method or withdraw the capability"

@@ -1,19 +1,16 @@
-"""The checker: feeds what an engine does to the specification, and asks the engine what it says of itself."""
+"""The checker: feeds what an engine does to a machine of the specification, and an engine's exceptions to a rule."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from kvconformance import records
-from kvconformance.answers import whole
-from kvspec import events as ev
-from kvspec import rules
 from kvspec.blame import begin, judge
-from kvspec.groups.state import State as GroupsState
+from kvspec.events import Event
 from kvspec.rules import Rule
 from kvspec.state import State
-from kvspec.tree.state import TreeState
 from kvspec.violation import HarnessFault, Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, World
 
@@ -25,23 +22,38 @@ class Said:
     text: str
 
 
-class Checker:
-    """The newest state of the specification beside an engine, and every event that led to it.
+Machine = Callable[[World, Any], tuple[Any, Callable[[Any, Tally], object]]]
+"""A machine of the specification: from a world and capabilities a state, and what an event does to it in place."""
 
-    `events` holds operations (as the driver names them) and events in order; a finding prints them.
+
+def paged(world: World, capabilities: Capabilities) -> tuple[State, Callable[[Event, Tally], None]]:
+    """The cache of blocks under a scheduler, with blame for what is not allowed."""
+    judged = begin(world, capabilities)
+    return judged.state, partial(judge, judged)
+
+
+PAGED: Machine = paged
+
+
+def eventless(world: World, capabilities: Capabilities) -> tuple[None, Callable[[object, Tally], None]]:
+    """No machine: a surface that is judged by what it answers alone."""
+    return None, lambda event, tally: None
+
+
+class Checker:
+    """The newest state of a machine of the specification beside an engine, and every event that led to it.
+
+    `events` holds operations (as the driver names them) and events in order; a finding prints them. `state` is the
+    machine's own.
     """
 
-    def __init__(self, world: World, capabilities: Capabilities, tally: Tally | None = None) -> None:
+    def __init__(
+        self, world: World, capabilities: Capabilities, tally: Tally | None = None, machine: Machine = PAGED
+    ) -> None:
+        self.world, self.capabilities = world, capabilities
         self.tally = tally or Tally()
-        self.judged = begin(world, capabilities)
         self.events: list[object] = []
-        self.groups: GroupsState | None = None
-        self.tree: TreeState | None = None
-
-    @property
-    def state(self) -> State:
-        """The newest state."""
-        return self.judged.state
+        self.state, self._change = machine(world, capabilities)
 
     def note(self, operation: object) -> None:
         """An operation begins; the events that follow are its effect."""
@@ -51,39 +63,10 @@ class Checker:
         """What happened, in words, where it is no event of the specification."""
         self.events.append(Said(text))
 
-    def feed(self, event: ev.Event) -> None:
+    def feed(self, event: object) -> None:
         """The engine did this. Raises `Violation` if it must not."""
         self.events.append(event)
-        judge(self.judged, event, self.tally)
-
-
-class Observer:
-    """Collects the self-descriptions that an engine offers."""
-
-    def __init__(self, engine: Any) -> None:
-        self._free = engine.free_blocks
-        self._refs = getattr(engine, "ref_counts", None)
-        self._tables = getattr(engine, "tables", None)
-        self._free_set = getattr(engine, "free_set", None)
-        self._keyed = getattr(engine, "keyed_blocks", None)
-        self._queues = getattr(engine, "queues", None)
-        self._counters = getattr(engine, "counters", None)
-        self._events = getattr(engine, "take_events", None)
-
-    def observe(self) -> ev.Observe:
-        """What the engine says now. Raises `HarnessFault` where an answer has not the type that its method promises."""
-        waiting, running = records.pair(self._queues(), "queues", records.names) if self._queues else (None, None)
-        return ev.Observe(
-            free=whole(self._free(), "free_blocks"),
-            refs=records.counts(self._refs(), "ref_counts") if self._refs else None,
-            tables=records.tables(self._tables(), "tables") if self._tables else None,
-            free_set=records.listed(self._free_set(), "free_set") if self._free_set else None,
-            keyed=records.blocks(self._keyed(), "keyed_blocks") if self._keyed else None,
-            waiting=waiting,
-            running=running,
-            counters=records.pair(self._counters(), "counters", whole) if self._counters else None,
-            published=records.published(self._events(), "take_events") if self._events else None,
-        )
+        self._change(event, self.tally)
 
 
 class Guarded:
@@ -107,11 +90,3 @@ class Guarded:
                 raised=type(error).__name__,
             )
             raise Waived(self.rule.id) from error
-
-
-STEPPER_RAISES = rules.PROGRESS_OR_REJECT
-POOL_RAISES = rules.FIT_AGREES_WITH_ALLOCATE
-TREE_RAISES = rules.FIT_AGREES_WITH_ALLOCATE
-GENERATOR_RAISES = rules.PROGRESS_OR_REJECT
-ATTENTION_RAISES = rules.DECLARED_TOLERANCE
-QUANTIZER_RAISES = rules.HALF_STEP

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
 from kvspec import rules
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Capabilities, Surface
@@ -50,20 +51,12 @@ _NEEDS_CACHING = (
     rules.ONE_TOKEN_LEFT,
     rules.MIRROR_EQUALS_INDEX,
 )
-_NEEDS_METHOD = {
-    (rules.COUNTERS, Surface.POOL): "counters",
-    (rules.COUNTERS, Surface.STEPPER): "counters",
-    (rules.REPRODUCIBLE_KEY, Surface.POOL): "block_keys",
-    (rules.MIRROR_EQUALS_INDEX, Surface.POOL): "take_events",
-    (rules.MIRROR_EQUALS_INDEX, Surface.STEPPER): "take_events",
-    (rules.MIRROR_EQUALS_INDEX, Surface.TREE): "take_events",
-    (rules.FAILURE_IS_ATOMIC, Surface.STEPPER): "fork",
-}
 
 
 def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[str] = frozenset()) -> str | None:
     """Why `rule` does not bind the engine on this surface; None if it does."""
-    if surface not in rule.surfaces:
+    kind = kind_of(surface)
+    if not kind.binds(rule):
         return f"not a rule of a {surface.value}"
     capabilities = engine.capabilities(surface)
     if rule.id in capabilities.not_claimed:
@@ -74,7 +67,7 @@ def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[
         return _NEEDS[rule][0]
     if rule in _NEEDS_CACHING and True not in capabilities.caching:
         return "has no prefix cache"
-    method = _NEEDS_METHOD.get((rule, surface))
+    method = kind.needs.get(rule)
     if rule is rules.FAILURE_IS_ATOMIC and capabilities.resets:
         method = None  # a reset is refused by its answer, whatever else the engine has
     if method is not None and not hasattr(engine.factories[surface], method):

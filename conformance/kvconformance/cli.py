@@ -25,6 +25,7 @@ from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
 from kvconformance.supervise import Stopped, check_supervised
+from kvconformance.surfaces.registry import named
 from kvconformance.traces import commands as traces
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
@@ -271,9 +272,9 @@ def _coloured(verdict: Verdict) -> str:
 
 def _surface(text: str) -> Surface:
     try:
-        return Surface(text)
-    except ValueError:
-        usage(f"no surface is called {text!r}; there are {', '.join(s.value for s in Surface)}")
+        return named(text)
+    except ValueError as error:
+        usage(str(error))
 
 
 def _rule(text: str) -> Rule:

@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from kvconformance.history import History
+from kvconformance.surfaces.registry import named
 from kvspec.vocabulary import Surface
 
 MOST_BYTES = 64 << 20
@@ -234,7 +235,7 @@ def read_journal(path: Path) -> tuple[Surface, History] | None:
     """The last history that a child was about to run."""
     try:
         first, second = path.read_bytes().split(b"\n")[:2]
-        return Surface(first.decode()), History.from_json(second)
+        return named(first.decode()), History.from_json(second)
     except (ValueError, OSError):
         return None
 

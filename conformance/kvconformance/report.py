@@ -18,6 +18,7 @@ from kvconformance import story
 from kvconformance.exhaust.covered import Covered
 from kvconformance.history import History
 from kvconformance.search import Found
+from kvconformance.surfaces.registry import kind_of
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule
 from kvspec.violation import Violation
@@ -84,11 +85,12 @@ def finding(found: Found, surface: Surface, engine: str) -> Finding:
     trial = found.trial
     if trial.violation is None:
         raise ValueError("a trial without a violation is no finding")
+    told_by = kind_of(surface).story
     told = finding_of(found.rule, surface, trial.history, trial.violation, engine)
     return replace(
         told,
-        steps=tuple(story.steps(trial)) or told.steps,
-        ghost=tuple(story.ghost(trial)),
+        steps=tuple(told_by.steps(trial.checker.events, trial.history.block_size)) or told.steps,
+        ghost=tuple(told_by.ghost(trial.checker.state, trial.violation)),
         examples=found.examples,
         seconds=round(found.seconds, 3),
     )
@@ -102,7 +104,7 @@ def finding_of(rule: Rule, surface: Surface, history: History, violation: Violat
         surface=surface,
         seen=violation.seen,
         expected=violation.expected,
-        world=story.world_line(history, surface is Surface.STEPPER),
+        world=kind_of(surface).story.world(history),
         steps=tuple(story.operations(history)),
         ghost=(),
         examples=1,

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from kvconformance.exhaust.covered import Covered
 from kvconformance.history import Add, Generate, History
 from kvconformance.shorten import shorten
-from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import histories
 from kvconformance.trial import Trial, play
 from kvspec.rules import Rule
 from kvspec.violation import HarnessFault, Tally, Violation

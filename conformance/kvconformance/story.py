@@ -1,51 +1,72 @@
-"""Tells a trial to a person: the world, the numbered steps with their effects, the table and the ghost memory."""
+"""Tells what happened to a person: the world, the numbered steps with their effects, the table and the ghost memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from kvconformance.checker import Said
-from kvconformance.groups import story as groups
 from kvconformance.history import History, Operation
-from kvconformance.tree import story as tree
-from kvconformance.trial import Trial
 from kvspec import events as ev
 from kvspec.published import BlockRemoved, BlockStored, Published
 from kvspec.state import State
+from kvspec.violation import Violation
 from kvspec.vocabulary import KeyParts, RequestId
 
+Teller = Callable[[Any, int], str]
+"""An event and the block size in words."""
 
-def world_line(history: History, stepper: bool) -> str:
-    """The world in one line."""
+
+def world_line(history: History, *limits: str) -> str:
+    """The world in one line: its blocks, other limits that it has, and what differs from the usual."""
     parts = [f"{history.num_blocks} blocks of {history.block_size} token" + ("s" if history.block_size > 1 else "")]
-    if stepper:
-        parts += [f"budget {history.token_budget}", f"at most {history.max_running} running", history.policy]
-        parts += [f"preemption by {history.preemption}"] if history.preemption != "recompute" else []
-    if "groups" in history.options:
-        parts = groups.world_told(history.num_blocks, history.options)
-    parts += [] if history.caching else ["no prefix cache"]
-    parts += [f"{key}={value}" for key, value in history.options.items() if "groups" not in history.options]
-    return ", ".join(parts)
+    parts += [*limits, *([] if history.caching else ["no prefix cache"])]
+    return ", ".join([*parts, *(f"{key}={value}" for key, value in history.options.items())])
 
 
-def steps(trial: Trial) -> list[str]:
-    """The operations, numbered, each with what the engine did."""
-    lines: list[str] = []
-    verbs = _VERBS if trial.checker.groups is None else groups.VERBS
-    number = 0
-    for operation, effects in _grouped(trial.checker.events):
-        said = [text for event in effects if (text := tell(event, trial.history.block_size))]
-        if not said and effects:
-            said = ["(nothing)"]
-        if not said:
-            continue
-        number += 1
-        verb = type(operation).__name__.lower() if isinstance(operation, Operation) else str(operation)
-        lines += _folded(f"{number:3}  {verbs.get(verb, verb):<9} ", said)
-    return lines
+def stepped_world(history: History) -> str:
+    """The same for an engine that plans steps."""
+    limits = [f"budget {history.token_budget}", f"at most {history.max_running} running", history.policy]
+    limits += [f"preemption by {history.preemption}"] if history.preemption != "recompute" else []
+    return world_line(history, *limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """How what happens on a surface is told: its world, its operations, its events, and what the memory then holds."""
+
+    world: Callable[[History], str] = world_line
+    verbs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What operations are called, where it is not their name."""
+    tell: Mapping[type, Teller] = field(default_factory=lambda: MappingProxyType({}))
+    """By the type of an event, its words; empty ones for an event that is no effect of its own."""
+    ghost: Callable[[Any, Violation], list[str]] = lambda state, violation: []
+    """The memory that a violation speaks of, out of the state of the machine."""
+
+    def steps(self, events: Iterable[object], block_size: int) -> list[str]:
+        """The operations, numbered, each with what the engine did."""
+        lines: list[str] = []
+        number = 0
+        for operation, effects in _grouped(events):
+            said = [text for event in effects if (text := self.told(event, block_size))]
+            if not said and effects:
+                said = ["(nothing)"]
+            if not said:
+                continue
+            number += 1
+            verb = type(operation).__name__.lower() if isinstance(operation, Operation) else str(operation)
+            lines += _folded(f"{number:3}  {self.verbs.get(verb, verb):<9} ", said)
+        return lines
+
+    def told(self, event: object, block_size: int) -> str:
+        """One event in words."""
+        if isinstance(event, Said):
+            return event.text
+        teller = self.tell.get(type(event))
+        return teller(event, block_size) if teller else ""
 
 
 def _folded(head: str, said: list[str], width: int = 112) -> list[str]:
@@ -67,17 +88,6 @@ def operations(history: History) -> list[str]:
         fields = [f"{name}={value}" for name in operation.__struct_fields__ if (value := getattr(operation, name))]
         lines.append(f"{number:3}  {type(operation).__name__.lower():<8}" + " ".join(fields))
     return lines
-
-
-def ghost(trial: Trial) -> list[str]:
-    """The block table of the request in question, and what each of its blocks holds."""
-    if trial.violation is None:
-        return []
-    if trial.checker.tree is not None:
-        return tree.ghost(trial.checker.tree)
-    if trial.checker.groups is not None:
-        return groups.ghost(trial.checker.groups, trial.violation)
-    return memory(trial.checker.state, trial.violation.facts)
 
 
 def memory(state: State, facts: Mapping[str, object]) -> list[str]:
@@ -147,20 +157,14 @@ def tokens_text(tokens: Iterable[int]) -> str:
     return " ".join(f"{token}×{n}" if n > 4 else " ".join([str(token)] * n) for token, n in runs)
 
 
-def _grouped(events: Iterable[object]) -> list[tuple[object, list[ev.Event]]]:
-    groups: list[tuple[object, list[Any]]] = []
+def _grouped(events: Iterable[object]) -> list[tuple[object, list[object]]]:
+    groups: list[tuple[object, list[object]]] = []
     for event in events:
         if isinstance(event, Operation | str):
             groups.append((event, []))
         elif groups:
             groups[-1][1].append(event)
     return groups
-
-
-def tell(event: object, block_size: int) -> str:
-    """One event in words; empty for one that is no effect of its own."""
-    teller = _TELL.get(type(event))
-    return teller(event, block_size) if teller else ""
 
 
 def _span(start: int, count: int) -> str:
@@ -201,37 +205,40 @@ def _published(messages: Iterable[Published]) -> str:
     return f"published: {', '.join(told)}" if told else ""
 
 
-_VERBS = {"begin": "dispatch", "end": "complete", "freeagain": "free2", "commit": "compute"}
-
-_TELL: dict[type, Callable[[Any, int], str]] = {
-    **groups.TELL,
-    **tree.TELL,
-    Said: lambda e, _: str(e.text),
-    ev.Add: lambda e, _: (
-        f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
-        + (f" priority {e.request.priority}" if e.request.priority else "")
-        + _parts(e.request.parts)
-    ),
-    ev.Reject: lambda e, _: f"{e.request} is rejected for good",
-    ev.Refuse: lambda e, _: f"{e.request} is refused ({e.need} more blocks)",
-    ev.Decline: lambda e, _: f"nothing is done for {e.request}",
-    ev.Lookup: lambda e, _: f"{e.request} would hit {e.hit} tokens in {_blocks(e.blocks)}",
-    ev.Start: lambda e, _: f"{e.request} starts on a hit of {e.hit} tokens: {_blocks(e.blocks)}" if e.hit else "",
-    ev.Reserve: lambda e, _: f"{e.request} is given {_blocks(e.table)} for {e.end} tokens",
-    ev.Compute: _compute,
-    ev.Copy: lambda e, _: f"{e.request} copies block {e.source} to {e.target}",
-    ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
-    ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {_blocks(e.table)}",
-    ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
-    ev.Preempt: lambda e, _: f"{e.request} is preempted",
-    ev.SwapOut: lambda e, _: f"{e.request} is swapped out by transfer {e.transfer}",
-    ev.SwapIn: lambda e, _: f"{e.request} is swapped into {_blocks(e.table)} by transfer {e.transfer}",
-    ev.TransferDone: lambda e, _: f"transfer {e.transfer} is done",
-    ev.Finish: lambda e, _: f"{e.request} finishes",
-    ev.Abort: lambda e, _: f"{e.request} ends" + (" (its blocks follow)" if e.deferred else ""),
-    ev.Release: lambda e, _: f"{e.request}'s blocks are given back",
-    ev.ReleaseAgain: lambda e, _: f"{e.request} is released a second time",
-    ev.Reset: lambda e, _: f"the cache is reset: {'done' if e.accepted else 'refused'}",
-    ev.FailStep: lambda e, _: "the step fails",
-    ev.Observe: lambda e, _: _published(e.published or ()),
-}
+TELL: Mapping[type, Teller] = MappingProxyType(
+    {
+        ev.Add: lambda e, _: (
+            f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
+            + (f" priority {e.request.priority}" if e.request.priority else "")
+            + _parts(e.request.parts)
+        ),
+        ev.Reject: lambda e, _: f"{e.request} is rejected for good",
+        ev.Refuse: lambda e, _: f"{e.request} is refused ({e.need} more blocks)",
+        ev.Decline: lambda e, _: f"nothing is done for {e.request}",
+        ev.Lookup: lambda e, _: f"{e.request} would hit {e.hit} tokens in {_blocks(e.blocks)}",
+        ev.Start: lambda e, _: f"{e.request} starts on a hit of {e.hit} tokens: {_blocks(e.blocks)}" if e.hit else "",
+        ev.Reserve: lambda e, _: f"{e.request} is given {_blocks(e.table)} for {e.end} tokens",
+        ev.Compute: _compute,
+        ev.Copy: lambda e, _: f"{e.request} copies block {e.source} to {e.target}",
+        ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
+        ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {_blocks(e.table)}",
+        ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
+        ev.Preempt: lambda e, _: f"{e.request} is preempted",
+        ev.SwapOut: lambda e, _: f"{e.request} is swapped out by transfer {e.transfer}",
+        ev.SwapIn: lambda e, _: f"{e.request} is swapped into {_blocks(e.table)} by transfer {e.transfer}",
+        ev.TransferDone: lambda e, _: f"transfer {e.transfer} is done",
+        ev.Finish: lambda e, _: f"{e.request} finishes",
+        ev.Abort: lambda e, _: f"{e.request} ends" + (" (its blocks follow)" if e.deferred else ""),
+        ev.Release: lambda e, _: f"{e.request}'s blocks are given back",
+        ev.ReleaseAgain: lambda e, _: f"{e.request} is released a second time",
+        ev.Reset: lambda e, _: f"the cache is reset: {'done' if e.accepted else 'refused'}",
+        ev.FailStep: lambda e, _: "the step fails",
+        ev.Observe: lambda e, _: _published(e.published or ()),
+    }
+)
+PAGED = Story(
+    verbs=MappingProxyType({"begin": "dispatch", "end": "complete", "freeagain": "free2", "commit": "compute"}),
+    tell=TELL,
+    ghost=lambda state, violation: memory(state, violation.facts),
+)
+"""How what happens to a cache of blocks is told."""

@@ -128,7 +128,7 @@ def check_supervised(
             if header is None or stop.entry is None:
                 raise
             surface = stop.entry[0]
-            if all(result.surface is not surface for result in results):
+            if all(result.surface != surface for result in results):
                 known = replace(_so_far(stop, surface), claims=header.claims[surface.value], complete=False)
                 results.append(replace(known, ended="it was stopped"))
             raise Stopped(Report(header.name, header.version, plan.seed, tuple(results))) from stop
@@ -156,7 +156,7 @@ def _work(job: _Job, line: Line) -> None:
             part = replay(engine, surface, job.history, share, job.name or engine.name, alive)
         else:
             part = check_surface(engine, surface, share, name=job.name, progress=_seldom(told), journal=line.journal)
-        line.answer(Part(part), last=surface is wanted[-1])
+        line.answer(Part(part), last=surface == wanted[-1])
 
 
 def _seldom(told: Progress, interval: float = 0.1) -> Progress:

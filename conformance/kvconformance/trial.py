@@ -11,56 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from kvconformance.attention.driver import AttentionDriver
-from kvconformance.checker import (
-    ATTENTION_RAISES,
-    GENERATOR_RAISES,
-    POOL_RAISES,
-    QUANTIZER_RAISES,
-    STEPPER_RAISES,
-    TREE_RAISES,
-    Checker,
-)
-from kvconformance.generator import GeneratorDriver
-from kvconformance.groups.driver import GroupsDriver
-from kvconformance.history import Attend, History
-from kvconformance.pool import PoolDriver, stepless
-from kvconformance.quantizer.driver import QuantizerDriver
-from kvconformance.stepper import StepperDriver
+from kvconformance.checker import Checker
+from kvconformance.history import History
 from kvconformance.surfaces import Factory
-from kvconformance.tree.driver import TreeDriver
-from kvspec.rules import ADDRESS_RANGE, Rule
+from kvconformance.surfaces.registry import kind_of
+from kvspec.rules import Rule
 from kvspec.violation import Tally, Violation, Waived
 from kvspec.vocabulary import Capabilities, Surface
 
-RAISES: dict[Surface, Rule] = {
-    Surface.POOL: POOL_RAISES,
-    Surface.STEPPER: STEPPER_RAISES,
-    Surface.GROUPS: POOL_RAISES,
-    Surface.TREE: TREE_RAISES,
-    Surface.GENERATOR: GENERATOR_RAISES,
-    Surface.QUANTIZER: QUANTIZER_RAISES,
-    Surface.ATTENTION: ATTENTION_RAISES,
-}
-"""The rule that an engine breaks which does not answer: it raises, hangs or dies."""
-
 
 def fatal_rule(surface: Surface, history: History) -> Rule:
-    """The rule that an engine breaks which dies of `history`; far blocks are what kills a kernel that reads beyond."""
-    far = any(isinstance(operation, Attend) and operation.probe == "far" for operation in history.operations)
-    return ADDRESS_RANGE if far else RAISES[surface]
-
-
-Driver = PoolDriver | StepperDriver | GroupsDriver | TreeDriver | GeneratorDriver | QuantizerDriver | AttentionDriver
-DRIVERS: dict[Surface, type[Driver]] = {
-    Surface.POOL: PoolDriver,
-    Surface.STEPPER: StepperDriver,
-    Surface.GROUPS: GroupsDriver,
-    Surface.TREE: TreeDriver,
-    Surface.GENERATOR: GeneratorDriver,
-    Surface.QUANTIZER: QuantizerDriver,
-    Surface.ATTENTION: AttentionDriver,
-}
+    """The rule that an engine breaks which dies of `history`."""
+    kind = kind_of(surface)
+    return kind.fatal(history) or kind.raises
 
 
 MOST = 4
@@ -98,21 +61,19 @@ def play(
 
     A history that takes longer calls `alive` now and then. `HarnessFault` and errors of ours pass through.
     """
-    world = history.world()
-    if surface is Surface.POOL:
-        world, capabilities = stepless(world, capabilities)
-    checker = checked_by(world, capabilities, tally)
+    kind = kind_of(surface)
+    checker = checked_by(*kind.setting(history.world(), capabilities), tally, kind.machine)
     if (prepare := getattr(factory, "prepare", None)) is not None:
         prepare()
     try:
         with time_limit(patience, lambda: len(checker.events), alive):
-            DRIVERS[surface](factory, checker).run(history.operations)
+            kind.driver(factory, checker).run(history.operations)
     except Violation as violation:
         return Trial(history, checker, violation)
     except Waived as waived:
         return Trial(history, checker, waived=True, known=str(waived))
     except Hang:
-        rule = RAISES[surface]
+        rule = kind.raises
         if rule in tally.waived:
             return Trial(history, checker, waived=True, hung=True, known=rule.id)
         seen = f"the engine does not answer within {patience:g} seconds"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import NewType
+from typing import ClassVar, NewType
 
 BlockId = NewType("BlockId", int)
 """Index of a physical block, 0 <= id < num_blocks."""
@@ -21,16 +21,28 @@ StepId = NewType("StepId", int)
 TransferId = NewType("TransferId", int)
 
 
-class Surface(Enum):
-    """A face of an engine that can be driven and judged by itself."""
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """The name of a face of an engine that can be driven and judged by itself; rules say which of these they bind."""
 
-    POOL = "pool"
-    STEPPER = "stepper"
-    GROUPS = "groups"
-    TREE = "tree"
-    GENERATOR = "generator"
-    QUANTIZER = "quantizer"
-    ATTENTION = "attention"
+    value: str
+
+    POOL: ClassVar[Surface]
+    STEPPER: ClassVar[Surface]
+    GROUPS: ClassVar[Surface]
+    TREE: ClassVar[Surface]
+    GENERATOR: ClassVar[Surface]
+    QUANTIZER: ClassVar[Surface]
+    ATTENTION: ClassVar[Surface]
+
+
+Surface.POOL = Surface("pool")
+Surface.STEPPER = Surface("stepper")
+Surface.GROUPS = Surface("groups")
+Surface.TREE = Surface("tree")
+Surface.GENERATOR = Surface("generator")
+Surface.QUANTIZER = Surface("quantizer")
+Surface.ATTENTION = Surface("attention")
 
 
 class Phase(Enum):

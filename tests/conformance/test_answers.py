@@ -64,7 +64,7 @@ def garbled(engine: type[Any], method: str, answer: object, *, on_call: int = 0)
 
 def told(surface: Surface, engine: type[Any], method: str, answer: object, **options: int) -> str:
     """The words of the harness fault."""
-    history = POOL if surface is Surface.POOL else STEPPER
+    history = POOL if surface == Surface.POOL else STEPPER
     wrong = garbled(engine, method, answer, **options)
     with pytest.raises(HarnessFault) as fault:
         play(wrong, engine.capabilities, surface, history, Tally())

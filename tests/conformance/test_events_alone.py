@@ -18,14 +18,14 @@ from kvconformance.checker import Checker
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter
 from kvconformance.imposters.registry import surface_of
-from kvconformance.strategies import histories
+from kvconformance.surfaces.registry import histories
 from kvconformance.traces.judging import judge
 from kvconformance.traces.traffic import traffic
 from kvconformance.trial import Trial, play
 from kvspec import Tally
 from kvspec import events as ev
 from kvspec.groups import events as groups
-from kvspec.groups.state import initial
+from kvspec.groups.state import State, initial
 from kvspec.groups.transition import advance
 from kvspec.refinement import compatible
 from kvspec.rules import Rule
@@ -45,7 +45,7 @@ def trial_of(imposter: Imposter, history: History) -> Trial:
 
 def rule_of_events(checker: Checker) -> Rule | None:
     """The rule that the events break when nobody drives, as `kvspec replay` judges them."""
-    if checker.groups is not None:
+    if isinstance(checker.state, State):
         return _rule_of_groups(checker)
     events = [event for event in checker.events if type(event).__module__ == ev.__name__]
     state = checker.state
@@ -91,7 +91,7 @@ def test_the_events_of_an_imposter_alone_break_the_same_rule(imposter: Imposter)
         require_same_rule(trial_of(imposter, history))
 
     small()
-    for seed in range(BUSY if surface is not Surface.GROUPS else 0):
+    for seed in range(BUSY if surface != Surface.GROUPS else 0):
         require_same_rule(trial_of(imposter, traffic(surface, capabilities, seed)))
 
 

@@ -13,12 +13,12 @@ from kvconformance.adapters import NotAnAdapter, as_engine, load
 from kvconformance.check import check_here, replay
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.cli import app
-from kvconformance.groups.strategies import group_histories
 from kvconformance.history import Add, AnyOperation, Commit, Free, Grow, History
 from kvconformance.imposters import IMPOSTERS, group_hits, group_windows, surface_of
 from kvconformance.report import SurfaceResult, Verdict
 from kvconformance.search import Plan, search
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.groups.strategies import group_histories
 from kvconformance.trial import play
 from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
@@ -26,7 +26,7 @@ from kvspec.groups.vocabulary import GroupAdmission
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, World
 
-NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) is Surface.GROUPS}
+NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) == Surface.GROUPS}
 LONG, DONE = Add((0,) * 7), (Commit(-1), Free(-1))
 KILLS: list[tuple[str, str, int, tuple[AnyOperation, ...]]] = [
     ("DraftKeyForgetsTheTokenBehind", "full:2 draft:2:1", 30, (Add((0, 0, 1, 1)), Commit(), Add((0, 0, 0)))),

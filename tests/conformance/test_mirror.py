@@ -100,7 +100,7 @@ def told(*operations: Add | Commit | Free | Reset | Step, surface: Surface = Sur
 
 @pytest.mark.parametrize("surface", BOTH, ids=lambda surface: surface.value)
 def test_the_reference_publishes_on_both_surfaces(surface: Surface) -> None:
-    step = (Commit(),) if surface is Surface.POOL else (Step(),)
+    step = (Commit(),) if surface == Surface.POOL else (Step(),)
     assert MIRROR_EQUALS_INDEX.id in told(Add((0, 0, 1, 1, 0), salt="x"), *step, surface=surface)
 
 

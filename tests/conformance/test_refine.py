@@ -38,7 +38,7 @@ def test_the_reference_refines_the_specification(surface: Surface) -> None:
     assert outcome.widest == 1
     exercised = sum((one.exercised for one in outcome.judged), start=outcome.judged[0].exercised.copy())
     assert exercised[rules.CONTENT_MATCHES_KEY] and exercised[rules.COUNT_EQUALS_HOLDERS]
-    if surface is Surface.STEPPER:
+    if surface == Surface.STEPPER:
         assert exercised[rules.RESUME_EQUALS_UNINTERRUPTED]
 
 

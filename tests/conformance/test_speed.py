@@ -9,7 +9,7 @@ import pytest
 
 from kvconformance import history as h
 from kvconformance.checker import Checker
-from kvconformance.stepper import StepperDriver
+from kvconformance.surfaces.stepper.driver import StepperDriver
 from kvreference.scheduler import ReferenceStepper
 from kvspec import Tally, World, advance, initial
 from kvspec import events as ev

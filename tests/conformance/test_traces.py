@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 import kvspec
 from kvconformance.cli import app
 from kvconformance.history import History
-from kvconformance.strategies import histories
+from kvconformance.surfaces.registry import histories
 from kvconformance.traces import (
     Header,
     Judgement,

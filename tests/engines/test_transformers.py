@@ -11,9 +11,9 @@ pytest.importorskip("transformers")
 pytest.importorskip("torch")
 
 from kvconformance.check import check_here, replay
-from kvconformance.generator import agrees
 from kvconformance.history import Abort, Add, Fork, Generate, History, Step
 from kvconformance.search import Plan
+from kvconformance.surfaces.generator.driver import agrees
 from kvconformance.trial import play
 from kvengines.transformers import TransformersPool, TransformersStepper, engine
 from kvengines.transformers.cache import RESERVED, CacheView, Layout, fresh_cache

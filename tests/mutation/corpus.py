@@ -21,8 +21,8 @@ from kvconformance.imposters import IMPOSTERS, Imposter, waiting
 from kvconformance.imposters.registry import surface_of
 from kvconformance.imposters.trial import judges
 from kvconformance.search import Plan, search
-from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import histories
 from kvreference.contiguous import ContiguousPool
 from kvreference.groups import ReferenceGroups
 from kvreference.pool import ReferencePool

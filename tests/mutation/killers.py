@@ -82,9 +82,8 @@ def _honest(module: str, corpus: Path) -> str | None:
 
 def _honest_trials(path: Path, surfaces: Sequence[str]) -> Iterator[tuple[str, int, Callable[[], None]]]:
     from kvconformance.checker import Checker
-    from kvconformance.pool import stepless
+    from kvconformance.surfaces.registry import kind_of
     from kvspec.violation import Tally
-    from kvspec.vocabulary import Surface
     from tests.mutation.corpus import HONEST, read
 
     for name, histories in read(path).honest.items():
@@ -93,8 +92,8 @@ def _honest_trials(path: Path, surfaces: Sequence[str]) -> Iterator[tuple[str, i
             continue
         driver = _driver(name, surface)
         for number, history in enumerate(histories):
-            setting = (history.world(), engine.capabilities)
-            checker = Checker(*(stepless(*setting) if surface is Surface.POOL else setting), Tally())
+            kind = kind_of(surface)
+            checker = Checker(*kind.setting(history.world(), engine.capabilities), Tally(), kind.machine)
             yield name, number, partial(_run, driver, engine, checker, history.operations)
 
 
@@ -104,14 +103,14 @@ def _run(driver: Any, engine: Any, checker: Any, operations: Any) -> None:
 
 def _driver(name: str, surface: Any) -> Any:
     """What drives an engine, and compares its state with the specification's where the reference has such a test."""
-    from kvconformance.trial import DRIVERS
+    from kvconformance.surfaces.registry import kind_of
     from tests.reference.test_groups import ComparedGroups
     from tests.reference.test_radix import ComparedTree
     from tests.reference.test_refines_spec import ComparedPool, ComparedStepper
 
     plain = {"ContiguousPool", "PublishingPool"}
     compared = {"pool": ComparedPool, "stepper": ComparedStepper, "groups": ComparedGroups, "tree": ComparedTree}
-    return DRIVERS[surface] if name in plain else compared[surface.value]
+    return kind_of(surface).driver if name in plain else compared[surface.value]
 
 
 def _imposters(module: str, corpus: Path) -> str | None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from kvconformance.checker import Checker
-from kvconformance.groups.driver import GroupsDriver
-from kvconformance.groups.strategies import group_histories
 from kvconformance.history import History
+from kvconformance.surfaces.groups.driver import GroupsDriver, grouped
+from kvconformance.surfaces.groups.strategies import group_histories
 from kvreference.groups import ReferenceGroups
 from kvspec import Tally
 from kvspec.groups.hits import longest_hit
@@ -141,5 +141,5 @@ class ComparedGroups(GroupsDriver):
 
 @given(group_histories(ReferenceGroups.capabilities))
 def test_the_manager_refines_the_specification(history: History) -> None:
-    checker = Checker(history.world(), ReferenceGroups.capabilities, Tally())
+    checker = Checker(history.world(), ReferenceGroups.capabilities, Tally(), grouped)
     ComparedGroups(ReferenceGroups, checker).run(history.operations)

@@ -11,7 +11,7 @@ import kvreference.pool
 import kvreference.scheduler
 from kvconformance import history as h
 from kvconformance.checker import Checker
-from kvconformance.stepper import StepperDriver
+from kvconformance.surfaces.stepper.driver import StepperDriver
 from kvreference.blocks import Blocks, OutOfBlocks
 from kvreference.pool import ReferencePool
 from kvreference.prefix_cache import PrefixCache

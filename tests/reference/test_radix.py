@@ -6,8 +6,8 @@ from hypothesis import given
 
 from kvconformance.checker import Checker
 from kvconformance.history import History
-from kvconformance.strategies import histories
-from kvconformance.tree.driver import TreeDriver
+from kvconformance.surfaces.registry import histories
+from kvconformance.surfaces.tree.driver import TreeDriver, radix
 from kvreference.radix import ReferenceTree, Run
 from kvreference.radix_publishing import PublishingTree
 from kvspec import Tally
@@ -105,6 +105,6 @@ class ComparedTree(TreeDriver):
 
 @given(histories(Surface.TREE, PublishingTree.capabilities))
 def test_the_tree_refines_the_relation(history: History) -> None:
-    checker = Checker(history.world(), PublishingTree.capabilities, Tally())
+    checker = Checker(history.world(), PublishingTree.capabilities, Tally(), radix)
     ComparedTree(PublishingTree, checker).run(history.operations)
     assert checker.tally.exercised[CONSERVATION]

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from kvconformance.checker import Checker
 from kvconformance.history import History
-from kvconformance.pool import PoolDriver, stepless
-from kvconformance.stepper import StepperDriver
-from kvconformance.strategies import histories
+from kvconformance.surfaces.pool.driver import PoolDriver, stepless
+from kvconformance.surfaces.registry import histories
+from kvconformance.surfaces.stepper.driver import StepperDriver
 from kvreference.contiguous import ContiguousPool
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper

@@ -13,12 +13,14 @@ from kvconformance.attention.outcomes import Outcome, Wrong, attend, judges_lse,
 from kvconformance.attention.placements import Placement, place
 from kvconformance.attention.problems import Problem, problem_of
 from kvconformance.attention.surface import AttentionCall, AttentionCapabilities
-from kvconformance.checker import ATTENTION_RAISES, Checker, Guarded
-from kvconformance.surfaces import Factory
+from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces.base import Factory
 from kvreference.tolerance.declaration import Declaration
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.vocabulary import World
+
+RAISES = rules.DECLARED_TOLERANCE
 
 
 class AttentionDriver:
@@ -33,11 +35,11 @@ class AttentionDriver:
     @property
     def world(self) -> World:
         """The configuration."""
-        return self.checker.state.world
+        return self.checker.world
 
     def build(self) -> Any:
         """A fresh kernel."""
-        return Guarded(self.checker, ATTENTION_RAISES)("building the kernel", self.factory, self.world)
+        return Guarded(self.checker, RAISES)("building the kernel", self.factory, self.world)
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
         """Try every operation that fits the pool."""

@@ -79,7 +79,7 @@ class Alphabet:
         One that turns out not to apply leaves no event; the search leaves it out then.
         """
         yield from self._arrivals(done)
-        yield from (self._pool if self.surface is Surface.POOL else self._stepper)(done, now)
+        yield from (self._pool if self.surface == Surface.POOL else self._stepper)(done, now)
         if self.scope.has("fork") and now.forks <= self.scope.has("fork-again"):
             yield from map(h.Fork, range(now.running))
         if self.scope.has("reset"):

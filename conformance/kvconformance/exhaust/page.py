@@ -37,7 +37,7 @@ def imposters_tables(found: Sequence[Row], scopes: Sequence[Scope], made: str) -
 def _scope_line(name: str, dead: Sequence[Row]) -> str:
     cells = []
     for surface in (Surface.POOL, Surface.STEPPER):
-        there = [row for row in dead if row.surface is surface]
+        there = [row for row in dead if row.surface == surface]
         fits = any(name in row.killed or name in row.lived for row in there)
         cells.append(str(sum(name in row.killed for row in there)) if fits else "")
     only = ", ".join(row.name for row in dead if set(row.killed) == {name})

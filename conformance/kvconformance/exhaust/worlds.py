@@ -28,14 +28,14 @@ def _lacking(scope: Scope, can: Capabilities, surface: Surface) -> Iterator[str]
     if not can.num_blocks[0] <= blocks <= can.num_blocks[1]:
         yield f"takes {can.num_blocks[0]} to {can.num_blocks[1]} blocks only"
     low, high = can.token_budgets
-    if surface is Surface.STEPPER and not low <= world.token_budget <= high:
+    if surface == Surface.STEPPER and not low <= world.token_budget <= high:
         yield f"takes budgets of {low} to {high} tokens only"
     for kind, able in (("fork", can.forks), ("reset", can.resets), ("fail", can.fails)):
         if scope.has(kind) and not able:
             yield f"cannot {kind}"
-    if scope.has("swap") and (surface is Surface.POOL or "swap" not in can.preemptions):
+    if scope.has("swap") and (surface == Surface.POOL or "swap" not in can.preemptions):
         yield "does not swap"
-    if scope.has("lookup") and surface is not Surface.POOL:
+    if scope.has("lookup") and surface != Surface.POOL:
         yield "is not asked for prefixes by themselves"
     yield from _lacking_in_requests(scope, can)
     yield from _lacking_in_schedule(scope, can)
@@ -114,7 +114,7 @@ def empty(scope: Scope, can: Capabilities, wanted: Wanted = ()) -> History:
 
 def arrivals(scope: Scope, surface: Surface) -> tuple[Add, ...]:
     """The requests of the scope as operations; on a Pool, which has no budget, the scope's bounds a chunk."""
-    chunk = scope.world.token_budget if surface is Surface.POOL else Add(()).chunk
+    chunk = scope.world.token_budget if surface == Surface.POOL else Add(()).chunk
     return tuple(_arrival(request, chunk) for request in scope.requests)
 
 

@@ -7,7 +7,6 @@ then lives shows that this check, and no other, stands between its bug and a ver
 from __future__ import annotations
 
 from contextlib import suppress
-from types import MappingProxyType
 
 import hypothesis
 import numpy as np
@@ -17,24 +16,12 @@ from kvconformance.claims import claimed
 from kvconformance.history import History
 from kvconformance.imposters.registry import Imposter, surface_of
 from kvconformance.search import judged_by
-from kvconformance.strategies import histories
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
 from kvconformance.trial import play
 from kvexamine.explorer.blind import Blind
 from kvspec.rules import Rule
-from kvspec.vocabulary import Surface
 
-EXAMPLES = MappingProxyType(
-    {
-        Surface.POOL: 1_000,
-        Surface.STEPPER: 1_000,
-        Surface.TREE: 1_000,
-        Surface.GROUPS: 1_000,
-        Surface.QUANTIZER: 400,
-        Surface.ATTENTION: 250,
-    }
-)
-"""Examples after which an imposter counts as alive without the check."""
 PATIENCE = 2.0
 
 
@@ -47,9 +34,10 @@ def other_killer(
 ) -> Rule | None:
     """Another rule that the imposter is seen to break when nobody checks `rule`; None if there is none.
 
-    `examples` is how many are tried (None: `EXAMPLES` of the surface, and `at_least` so many).
+    `examples` is how many are tried (None: what is `enough` for the surface, and `at_least` so many).
     """
     surface = surface_of(imposter)
+    kind = kind_of(surface)
     engine = Engine(imposter.__name__, "imposter", {surface: imposter})
     capabilities, judged = engine.capabilities(surface), frozenset(claimed(engine, surface)) - {rule}
     killers: list[Rule] = []
@@ -65,7 +53,7 @@ def other_killer(
             raise _Killed
 
     settings = hypothesis.settings(
-        max_examples=examples or max(EXAMPLES[surface], at_least),
+        max_examples=examples or max(kind.enough, at_least),
         deadline=None,
         database=None,
         phases=(Phase.generate,),
@@ -75,5 +63,5 @@ def other_killer(
         print_blob=False,
     )
     with suppress(_Killed):
-        hypothesis.seed(seed)(settings(hypothesis.given(histories(surface, capabilities))(attempt)))()
+        hypothesis.seed(seed)(settings(hypothesis.given(kind.histories(capabilities))(attempt)))()
     return killers[0] if killers else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Protocol
 
+from kvconformance.adapters import as_engine
 from kvconformance.imposters import (
     allocation,
     arrivals,
@@ -33,8 +34,6 @@ from kvconformance.imposters import (
     trees,
     waiting,
 )
-from kvreference.groups import ReferenceGroups
-from kvreference.pool import ReferencePool
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Capabilities, Surface, World
 
@@ -52,16 +51,8 @@ class Imposter(Protocol):
 
 
 def surface_of(imposter: Imposter) -> Surface:
-    """The surface on which the imposter is driven."""
-    if hasattr(imposter, "attend"):
-        return Surface.ATTENTION
-    if hasattr(imposter, "decode"):
-        return Surface.QUANTIZER
-    if hasattr(imposter, "evict"):
-        return Surface.TREE
-    if issubclass(imposter, ReferenceGroups):  # type: ignore[arg-type]
-        return Surface.GROUPS
-    return Surface.POOL if issubclass(imposter, ReferencePool) else Surface.STEPPER  # type: ignore[arg-type]
+    """The surface on which the imposter is driven. Raises `NotAnAdapter` where it has the methods of none."""
+    return next(iter(as_engine(imposter).factories))
 
 
 def _imposters(module: ModuleType) -> list[Imposter]:

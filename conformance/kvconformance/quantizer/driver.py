@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from kvconformance import history as h
-from kvconformance.checker import QUANTIZER_RAISES, Checker, Guarded
+from kvconformance.checker import Checker, Guarded
 from kvconformance.quantizer import recipes
 from kvconformance.quantizer.blocks import Blocks
 from kvconformance.quantizer.expected import Expected, per_token
 from kvconformance.quantizer.judge import Judge
 from kvconformance.quantizer.sequences import Sequences
 from kvconformance.quantizer.surface import Declaration, Encoded, QuantizerCapabilities, Setting, Single, require_honest
-from kvconformance.surfaces import Factory
+from kvconformance.surfaces.base import Factory
+from kvspec import rules
 from kvspec.numbers.floats import power_of_two
 from kvspec.numbers.schemes import Zero
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import World
 
+RAISES = rules.HALF_STEP
 FIXED_SCALES = (1.0, 0.04, 2.0, 0.25, 3.0 * 2.0**-20)
 """Scales that are given from outside: files hold such, and 1 is what an ignored scale looks like."""
 
@@ -29,10 +31,10 @@ class QuantizerDriver:
 
     def __init__(self, factory: Factory, checker: Checker) -> None:
         self.checker, self.factory = checker, factory
-        self.world: World = checker.state.world
+        self.world: World = checker.world
         self.setting = Setting.of(self.world)
         self.declared = declaration(factory.capabilities, self.setting.name)  # type: ignore[attr-defined]
-        self.call = Guarded(checker, QUANTIZER_RAISES)
+        self.call = Guarded(checker, RAISES)
         self.engine = self.build()
         tally = checker.tally
         self.blocks = Blocks(self.engine, self.call, tally, self.declared, self.world)

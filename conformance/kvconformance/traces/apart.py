@@ -15,9 +15,9 @@ import msgspec
 
 from kvconformance.isolate import Died, Line, Loaded, Told, in_child
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
 from kvconformance.traces import wire
 from kvconformance.traces.recording import Ending, Run, recordable
-from kvconformance.trial import RAISES
 from kvspec import events as ev
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Surface
@@ -90,7 +90,7 @@ class Job:
         if path.exists():
             told = path.read_bytes()
             path.write_bytes(told[: told.rfind(b"\n") + 1])
-            ending = Ending(RAISES[surface].id, f"the engine {died.how}", "an answer")
+            ending = Ending(kind_of(surface).raises.id, f"the engine {died.how}", "an answer")
             self.written.append(Written(seed, path, ending))
 
     def _heard(self, data: bytes) -> None:

@@ -93,7 +93,7 @@ def wrong_event(header: Header, events: Iterable[tuple[int, Observed]] | None, j
         event=_spell(judgement.last, header.world.block_size),
         seen=refuted.seen,
         expected=refuted.expected,
-        world=story.world_line(history, header.surface == "stepper"),
+        world=story.stepped_world(history) if header.surface == "stepper" else story.world_line(history),
         request=request,
         block=block,
         request_story=about.request_story.told(),
@@ -183,7 +183,7 @@ def _spell(event: Observed, block_size: int) -> str:
         return f"{event.request} starts without a hit"
     if isinstance(event, ev.Observe):
         return "the engine says of itself: " + (", ".join(_said(event)) or "nothing")
-    return story.tell(event, block_size) or type(event).__name__.lower()
+    return story.PAGED.told(event, block_size) or type(event).__name__.lower()
 
 
 def _said(event: ev.Observe) -> list[str]:

@@ -10,11 +10,10 @@ import msgspec
 from kvconformance.adapters import NotAnAdapter
 from kvconformance.checker import Checker
 from kvconformance.history import History
-from kvconformance.pool import stepless
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
 from kvconformance.traces.files import Header
 from kvconformance.traces.traffic import traffic
-from kvconformance.trial import DRIVERS
 from kvspec import events as ev
 from kvspec.refinement import Observed
 from kvspec.violation import HarnessFault, Violation
@@ -55,9 +54,9 @@ class Recorder(Checker):
         self.told = told
         self.shown = False
 
-    def feed(self, event: ev.Event) -> None:
+    def feed(self, event: object) -> None:
         """The engine did this."""
-        self.told(event)
+        self.told(event)  # type: ignore[arg-type]
         try:
             super().feed(event)
         except Violation:
@@ -81,8 +80,7 @@ class Run:
     @property
     def built(self) -> tuple[World, Capabilities]:
         """The world and what is declared in it."""
-        world, capabilities = self.history.world(), self.engine.capabilities(self.surface)
-        return stepless(world, capabilities) if self.surface is Surface.POOL else (world, capabilities)
+        return kind_of(self.surface).setting(self.history.world(), self.engine.capabilities(self.surface))
 
     def header(self, command: str) -> Header:
         """The first line of the trace."""
@@ -98,7 +96,7 @@ class Run:
         try:
             if (prepare := getattr(factory, "prepare", None)) is not None:
                 prepare()
-            DRIVERS[self.surface](factory, checker).run(self.history.operations)
+            kind_of(self.surface).driver(factory, checker).run(self.history.operations)
         except Violation as violation:
             return Ending(violation.rule.id, violation.seen, violation.expected, checker.shown)
         except HarnessFault:

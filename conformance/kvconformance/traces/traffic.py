@@ -72,7 +72,7 @@ def _arrival(
 def _work(surface: Surface, capabilities: Capabilities, dice: random.Random) -> h.AnyOperation:
     """What happens most: a step, or for a pool a request grows."""
     which = dice.randint(0, 5)
-    if surface is Surface.POOL:
+    if surface == Surface.POOL:
         usual: tuple[h.AnyOperation, ...] = (h.Grow(which, dice.randint(1, 4)), h.Commit(which), h.Free(which))
         return dice.choices(usual, (6, 2, 1))[0]
     if capabilities.max_in_flight > 1 and dice.random() < 0.5:
@@ -86,9 +86,9 @@ def _rarely(surface: Surface, capabilities: Capabilities, dice: random.Random) -
     """What happens now and then."""
     which = dice.randint(0, 5)
     kinds: list[h.AnyOperation] = []
-    if capabilities.aborts and surface is Surface.STEPPER:
+    if capabilities.aborts and surface == Surface.STEPPER:
         kinds.append(h.Abort(which))
-    if surface is Surface.POOL:
+    if surface == Surface.POOL:
         kinds += [h.FreeAgain(which), h.Lookup((0,) * dice.randint(1, 9))]
     kinds += [h.Fork(which)] if capabilities.forks else []
     kinds += [h.Fail()] if capabilities.fails else []

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
 
+from kvconformance.history import History
+from kvconformance.story import Story, Teller
 from kvspec.groups import events as ev
 from kvspec.groups.state import PENDING, State
 from kvspec.groups.vocabulary import Layout, Table, Tables
 from kvspec.violation import HarnessFault, Violation
-from kvspec.vocabulary import RequestId, World
+from kvspec.vocabulary import RequestId
 
 
-def world_told(num_blocks: int, options: Mapping[str, object]) -> list[str]:
-    """The pools and the groups of a world, for its one line."""
+def world(history: History) -> str:
+    """The pools and the groups of a world, in one line."""
     try:
-        layout = Layout.of(World(num_blocks, 1, options=options))
+        layout = Layout.of(history.world())
     except HarnessFault:
-        return [f"{num_blocks} blocks"]
+        return f"{history.num_blocks} blocks"
     own = "for each group" if layout.num_pools > 1 else "for all groups"
-    return [f"{num_blocks} blocks {own}", f"groups {layout}"]
+    return ", ".join(
+        [f"{history.num_blocks} blocks {own}", f"groups {layout}", *([] if history.caching else ["no prefix cache"])]
+    )
 
 
 def ghost(state: State, violation: Violation) -> list[str]:
@@ -52,9 +55,7 @@ def _tables(tables: Tables) -> str:
     return " ".join(_table(table) for table in tables)
 
 
-VERBS = {"add": "admit", "commit": "complete"}
-
-TELL: dict[type, Callable[[Any, int], str]] = {
+_TELL: dict[type, Teller] = {
     ev.Admit: lambda e, _: (
         f"{e.request.id} ({' '.join(map(str, e.request.prompt))}) starts on a hit of {e.hit} tokens, "
         f"tables {_tables(e.tables)}"
@@ -67,3 +68,11 @@ TELL: dict[type, Callable[[Any, int], str]] = {
     ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
     ev.End: lambda e, _: f"{e.request} ends",
 }
+
+_VERBS = {"add": "admit", "commit": "complete"}
+STORY = Story(
+    world=world,
+    verbs=MappingProxyType(_VERBS),
+    tell=MappingProxyType(_TELL),
+    ghost=ghost,
+)

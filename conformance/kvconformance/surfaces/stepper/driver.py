@@ -13,8 +13,9 @@ from typing import Any
 from kvconformance import history as h
 from kvconformance import records
 from kvconformance.answers import several, truth
-from kvconformance.checker import STEPPER_RAISES, Checker, Guarded, Observer
-from kvconformance.surfaces import Factory
+from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.observations import Observer
 from kvspec import events as ev
 from kvspec import liveness, rules
 from kvspec.plans import (
@@ -34,6 +35,7 @@ from kvspec.state import Live, State
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Phase, Request, RequestId, StepId, TokenId
 
+RAISES = rules.PROGRESS_OR_REJECT
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -42,11 +44,12 @@ class StepperDriver:
 
     def __init__(self, factory: Factory, checker: Checker) -> None:
         self.checker = checker
-        self.call = Guarded(checker, STEPPER_RAISES)
-        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.state: State = checker.state
+        self.call = Guarded(checker, RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.world)
         self.observer = Observer(self.engine)
         self.flights: deque[tuple[StepId, StepPlan]] = deque()
-        self.capabilities = checker.state.capabilities
+        self.capabilities = self.state.capabilities
         if hasattr(self.engine, "set_sampler"):
             self.call("taking a sampler", self.engine.set_sampler, self.say)
 
@@ -62,7 +65,7 @@ class StepperDriver:
 
     def add(self, operation: h.Add) -> None:
         """A client's request; what can never fit must be rejected."""
-        state = self.checker.state
+        state = self.state
         request = Request(
             name(len(state.requests)),
             tuple(TokenId(t) for t in operation.prompt),
@@ -81,7 +84,7 @@ class StepperDriver:
 
     def abort(self, operation: h.Abort) -> None:
         """A client cancels."""
-        live = pick(self.checker.state.live(), operation.which)
+        live = pick(self.state.live(), operation.which)
         if live is None or not self.capabilities.aborts:
             return
         id = live.request.id
@@ -94,7 +97,7 @@ class StepperDriver:
         """A running request is continued twice, if the engine can."""
         if not self.capabilities.forks:
             return
-        state = self.checker.state
+        state = self.state
         running = [live for live in state.live() if live.phase is Phase.RUNNING]
         parent = pick(running, operation.which)
         if parent is None:
@@ -136,7 +139,7 @@ class StepperDriver:
         plan = records.record(self.call("planning a step", self.engine.plan), StepPlan, "plan")
         for action in plan.actions:
             self.apply(action, plan)
-        number = StepId(self.checker.state.step)
+        number = StepId(self.state.step)
         self.checker.feed(ev.Dispatch(number))
         self.checker.feed(ev.EndStep())
         self.flights.append((number, plan))
@@ -191,7 +194,7 @@ class StepperDriver:
 
     def transfer(self, operation: h.Transfer) -> None:
         """A pending transfer finishes."""
-        pending = sorted(self.checker.state.transfers)
+        pending = sorted(self.state.transfers)
         if not pending:
             return
         id = pending[operation.which % len(pending)]
@@ -201,7 +204,7 @@ class StepperDriver:
 
     def drain(self) -> None:
         """Run until nothing is live: within a bounded number of steps somebody is served."""
-        state = self.checker.state
+        state = self.state
         served, steps = liveness.served(state), 0
         self.finish_transfers()
         while (state.live() or self.flights) and steps <= liveness.most_steps(state):
@@ -214,13 +217,13 @@ class StepperDriver:
 
     def finish_transfers(self) -> None:
         """All that is on its way arrives."""
-        while self.checker.state.transfers:
+        while self.state.transfers:
             self.checker.note(h.Transfer())
             self.transfer(h.Transfer())
 
     def rest(self, steps: int) -> None:
         """At rest nothing is held."""
-        state = self.checker.state
+        state = self.state
         waiting = [live.request.id for live in state.live()]
         self.checker.tally.require(
             not waiting,
@@ -245,7 +248,7 @@ class StepperDriver:
 
     def scheduled(self, action: Scheduled) -> list[ev.Event]:
         """A request computes; if it was waiting, it starts on its hit first."""
-        live, size = self.live(action.request), self.checker.state.world.block_size
+        live, size = self.live(action.request), self.state.world.block_size
         compute = ev.Compute(
             action.request, action.start, action.count, tuple(action.table), action.slots, action.tokens
         )
@@ -274,7 +277,7 @@ class StepperDriver:
     def merge_duplicates(self) -> None:
         """Where the engine declares that it merges duplicate blocks, follow its tables, before anybody finishes."""
         if self.capabilities.remaps_duplicates:
-            for event in remaps(self.checker.state, self.tables()):
+            for event in remaps(self.state, self.tables()):
                 self.checker.feed(event)
 
     # Helpers.
@@ -293,7 +296,7 @@ class StepperDriver:
 
     def live(self, id: RequestId) -> Live:
         """A request the engine named."""
-        live = self.checker.state.requests.get(id)
+        live = self.state.requests.get(id)
         if live is None:
             raise HarnessFault(f"the adapter names request {id!r}, which was never added")
         return live

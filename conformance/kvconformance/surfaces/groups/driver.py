@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kvconformance import history as h
 from kvconformance.answers import several
-from kvconformance.checker import POOL_RAISES, Checker, Guarded
+from kvconformance.checker import Checker, Guarded
 from kvconformance.records import counts, listed, record
-from kvconformance.stepper import name
-from kvconformance.surfaces import Factory
+from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.stepper.driver import name
+from kvspec import rules
 from kvspec.groups import events as ev
 from kvspec.groups.state import Live, State, initial
 from kvspec.groups.transition import advance
 from kvspec.groups.vocabulary import GroupAdmission, GroupsCapabilities, Tables
-from kvspec.violation import HarnessFault
-from kvspec.vocabulary import Request, RequestId, TokenId
+from kvspec.violation import Tally
+from kvspec.vocabulary import Request, RequestId, TokenId, World
+
+RAISES = rules.FIT_AGREES_WITH_ALLOCATE
+
+
+def grouped(world: World, capabilities: GroupsCapabilities) -> tuple[State, Callable[[ev.Event, Tally], object]]:
+    """The machine of a cache with several groups."""
+    state = initial(world, capabilities)
+    return state, partial(advance, state)
 
 
 class GroupsDriver:
     """One manager, one checker, one history."""
 
     def __init__(self, factory: Factory, checker: Checker) -> None:
-        declared = checker.state.capabilities
-        if not isinstance(declared, GroupsCapabilities):
-            raise HarnessFault(f"an engine with groups declares GroupsCapabilities, not {type(declared).__name__}")
-        self.checker, self.capabilities = checker, declared
-        self.state: State = initial(checker.state.world, declared)
-        checker.groups = self.state
-        self.call = Guarded(checker, POOL_RAISES)
-        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.checker, self.feed = checker, checker.feed
+        self.state: State = checker.state
+        self.capabilities: GroupsCapabilities = self.state.capabilities
+        self.call = Guarded(checker, RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.world)
         self.requests = 0
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
@@ -44,11 +51,6 @@ class GroupsDriver:
         while self.state.requests:
             self.free(h.Free())
         self.observe()
-
-    def feed(self, event: ev.Event) -> None:
-        """The engine did this. Raises `Violation` if it must not."""
-        self.checker.events.append(event)
-        advance(self.state, event, self.checker.tally)
 
     # Operations.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
+from kvconformance.story import Story, Teller
 from kvspec.tree import events as ev
 from kvspec.tree.state import TreeState
+from kvspec.violation import Violation
 from kvspec.vocabulary import KeyParts
 
 
-def ghost(state: TreeState) -> list[str]:
+def ghost(state: TreeState, _: Violation) -> list[str]:
     """The pages that are cached, with the locks on them."""
     rows = sorted(state.pages.items(), key=lambda item: (str(item[0].salt), item[0].computes, item[0].elements))
     return [f"page {content}" + (f"  {page.locks} locks" if page.locks else "") for content, page in rows]
@@ -27,7 +29,7 @@ def _node(node: Any) -> str:
     return f"{len(node.prefix) - node.length}+({' '.join(map(str, own))})" + (f" ×{node.locks}" if node.locks else "")
 
 
-TELL: dict[type, Callable[[Any, int], str]] = {
+_TELL: dict[type, Teller] = {
     ev.Match: lambda e, _: f"{_prefix(e.tokens, e.parts)}: {e.hit} tokens are found, handle {e.handle}",
     ev.Insert: lambda e, _: f"{_prefix(e.tokens, e.parts)}: {e.known} tokens are known",
     ev.Refuse: lambda e, _: f"{_prefix(e.tokens, e.parts)} is refused",
@@ -37,3 +39,5 @@ TELL: dict[type, Callable[[Any, int], str]] = {
     ev.Reset: lambda _, __: "the tree is emptied",
     ev.Show: lambda e, _: "nodes " + (", ".join(_node(node) for node in e.nodes) or "none"),
 }
+
+STORY = Story(tell=MappingProxyType(_TELL), ghost=ghost)

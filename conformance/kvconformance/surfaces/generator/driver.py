@@ -9,15 +9,17 @@ from typing import Any
 from kvconformance import history as h
 from kvconformance import records
 from kvconformance.answers import several
-from kvconformance.checker import GENERATOR_RAISES, Checker, Guarded
-from kvconformance.stepper import name
-from kvconformance.surfaces import Factory
+from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.stepper.driver import name
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.rules import Rule
+from kvspec.state import State
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Request, TokenId, World
 
+RAISES = rules.PROGRESS_OR_REJECT
 Prompts = Sequence[tuple[int, ...]]
 
 
@@ -27,7 +29,7 @@ class GeneratorDriver:
     def __init__(self, factory: Factory, checker: Checker) -> None:
         self.checker = checker
         self.factory = factory
-        self.call = Guarded(checker, GENERATOR_RAISES)
+        self.call = Guarded(checker, RAISES)
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
         """Serve every batch."""
@@ -41,7 +43,7 @@ class GeneratorDriver:
         fitting = [prompt for prompt in prompts if self.add(prompt, max_new_tokens)]
         if not fitting:
             return
-        outputs = self.serve(self.checker.state.world, fitting, max_new_tokens)
+        outputs = self.serve(self.checker.world, fitting, max_new_tokens)
         self.checker.tally.met(rules.PROGRESS_OR_REJECT)
         for number, (output, wanted) in enumerate(zip(outputs, self.alone(fitting, max_new_tokens), strict=True)):
             if agrees(output, wanted, max_new_tokens):
@@ -56,7 +58,7 @@ class GeneratorDriver:
 
     def add(self, prompt: tuple[int, ...], max_new_tokens: int) -> bool:
         """Whether the prompt can be served at all; if so, tell the checker of it."""
-        state = self.checker.state
+        state: State = self.checker.state
         request = Request(name(len(state.requests)), tuple(TokenId(t) for t in prompt), max_new_tokens)
         if not state.feasible(request):
             return False
@@ -73,13 +75,13 @@ class GeneratorDriver:
 
     def alone(self, prompts: Prompts, max_new_tokens: int) -> list[Sequence[int]]:
         """The tokens of each prompt by plain decoding, up to the first that rounding could decide."""
-        engine: Any = self.call("building the engine", self.factory, self.checker.state.world)
+        engine: Any = self.call("building the engine", self.factory, self.checker.world)
         outputs = (self.call("decoding one prompt alone", engine.expected, p, max_new_tokens) for p in prompts)
         return [records.listed(output, "expected") for output in outputs]
 
     def blame(self, prompts: Prompts, max_new_tokens: int) -> Rule:
         """The rule that a wrong output breaks, if one thing alone puts it right: no prefix cache, or an ample pool."""
-        world = self.checker.state.world
+        world = self.checker.world
         ample = sum(world.blocks_for(len(prompt) + max_new_tokens) for prompt in prompts) + world.num_blocks
         uncached = world.caching and self.right(replace(world, caching=False), prompts, max_new_tokens)
         uninterrupted = self.right(replace(world, num_blocks=ample), prompts, max_new_tokens)

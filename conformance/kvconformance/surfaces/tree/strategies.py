@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
 from kvconformance import history as h
+from kvconformance.surfaces.programs import Phrase, Theme, book, programs, themed
+from kvspec.vocabulary import Capabilities
 
 Prompt = tuple[int, ...]
-Phrase = tuple[h.AnyOperation, ...]
 
 
-def tree_phrases(
-    block_size: int, theme: Sequence[Mapping[str, Any]], prompts: Sequence[Prompt], resets: bool
-) -> st.SearchStrategy[Phrase]:
+def tree_histories(capabilities: Capabilities) -> st.SearchStrategy[h.History]:
+    """Histories for a tree with these capabilities."""
+    return themed(capabilities, lambda size, theme: programs(_phrases(capabilities, size, theme)))
+
+
+def _phrases(capabilities: Capabilities, block_size: int, theme: Theme) -> st.SearchStrategy[Phrase]:
     """Phrases about one prefix, under parts of the theme, and phrases about whatever is there."""
+    prompts = book(block_size)
     keys = [{name: value for name, value in parts.items() if name != "media"} for parts in theme]
     about = st.builds(
         _about,
@@ -25,7 +30,7 @@ def tree_phrases(
         st.sampled_from(keys),
         st.sampled_from(_LIVES),
     )
-    return st.one_of(about, about, st.sampled_from(_between(block_size, resets)))
+    return st.one_of(about, about, st.sampled_from(_between(block_size, capabilities.resets)))
 
 
 def _about(prompt: Prompt, more: Prompt, key: Mapping[str, Any], life: str) -> Phrase:

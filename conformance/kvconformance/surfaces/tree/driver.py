@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from kvconformance import history as h
 from kvconformance.answers import number, several, truth, whole
-from kvconformance.checker import TREE_RAISES, Checker, Guarded
+from kvconformance.checker import Checker, Guarded
 from kvconformance.records import published, record
-from kvconformance.surfaces import Factory
+from kvconformance.surfaces.base import Factory
+from kvspec import rules
 from kvspec.mirror import Content
 from kvspec.published import Published
 from kvspec.tree import events as ev
@@ -17,20 +19,27 @@ from kvspec.tree.shown import pages_of
 from kvspec.tree.state import HandleId, TreeState
 from kvspec.tree.transition import advance
 from kvspec.tree.vocabulary import Found, Inserted, Node, Slots
-from kvspec.vocabulary import TokenId
+from kvspec.violation import Tally
+from kvspec.vocabulary import Capabilities, TokenId, World
 
 EVERYTHING = 1 << 20
+RAISES = rules.FIT_AGREES_WITH_ALLOCATE
+
+
+def radix(world: World, capabilities: Capabilities) -> tuple[TreeState, Callable[[ev.Event, Tally], object]]:
+    """The machine of a radix tree."""
+    state = TreeState(world, capabilities)
+    return state, partial(advance, state)
 
 
 class TreeDriver:
     """One tree, one checker, one history."""
 
     def __init__(self, factory: Factory, checker: Checker) -> None:
-        self.checker = checker
-        self.state = TreeState(checker.state.world, checker.state.capabilities)
-        checker.tree = self.state
-        self.call = Guarded(checker, TREE_RAISES)
-        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.checker, self.feed = checker, checker.feed
+        self.state: TreeState = checker.state
+        self.call = Guarded(checker, RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.world)
         self.handles: dict[HandleId, Any] = {}
         self.lookups = 0
 
@@ -45,11 +54,6 @@ class TreeDriver:
         while self.state.locked:
             self.unlock(h.Unlock())
         self.evict(h.Evict(EVERYTHING))
-
-    def feed(self, event: ev.Event) -> None:
-        """The engine did this. Raises `Violation` if it must not."""
-        self.checker.events.append(event)
-        advance(self.state, event, self.checker.tally)
 
     # Operations.
 
@@ -101,7 +105,7 @@ class TreeDriver:
 
     def reset(self, operation: h.Reset) -> None:
         """Empty the tree, while nothing is locked."""
-        if not self.checker.state.capabilities.resets or self.state.locked:
+        if not self.state.capabilities.resets or self.state.locked:
             return
         if truth(self.call("resetting", self.engine.reset), "reset"):
             self.feed(ev.Reset())

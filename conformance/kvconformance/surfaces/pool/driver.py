@@ -10,9 +10,10 @@ from typing import Any
 from kvconformance import history as h
 from kvconformance import records
 from kvconformance.answers import truth
-from kvconformance.checker import POOL_RAISES, Checker, Guarded, Observer
-from kvconformance.stepper import entry, name, pick, remaps
-from kvconformance.surfaces import Factory
+from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.observations import Observer
+from kvconformance.surfaces.stepper.driver import entry, name, pick, remaps
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.hits import check_hit_block
@@ -22,6 +23,7 @@ from kvspec.violation import Broken, Tally
 from kvspec.vocabulary import BlockId, Capabilities, KeyParts, Phase, Request, RequestId, StepId, TokenId, World
 
 UNLIMITED = 1 << 30
+RAISES = rules.FIT_AGREES_WITH_ALLOCATE
 
 
 def stepless(world: World, capabilities: Capabilities) -> tuple[World, Capabilities]:
@@ -37,10 +39,11 @@ class PoolDriver:
 
     def __init__(self, factory: Factory, checker: Checker) -> None:
         self.checker = checker
-        self.call = Guarded(checker, POOL_RAISES)
-        self.engine: Any = self.call("building the engine", factory, checker.state.world)
+        self.state: State = checker.state
+        self.call = Guarded(checker, RAISES)
+        self.engine: Any = self.call("building the engine", factory, checker.world)
         self.observer = Observer(self.engine)
-        self.capabilities = checker.state.capabilities
+        self.capabilities = self.state.capabilities
         self.pending: dict[RequestId, int] = {}
         self.gone: list[RequestId] = []
         self.lookups = 0
@@ -52,13 +55,13 @@ class PoolDriver:
             _PERFORM[type(operation)](self, operation)
             self.checker.feed(ev.EndStep())
         self.checker.note("free all")
-        while self.checker.state.live():
+        while self.state.live():
             self.free(h.Free())
         self.observe()
 
     def add(self, operation: h.Add) -> None:
         """Admit a request; refused now or for good, nothing may change."""
-        state = self.checker.state
+        state = self.state
         prompt = tuple(TokenId(t) for t in operation.prompt)
         id = name(len(state.requests))
         request = Request(id, prompt, operation.max_new_tokens, 0, operation.parts())
@@ -79,7 +82,7 @@ class PoolDriver:
         if admission is None:
             self.refused(request, chunk)
             return
-        hit, size = admission.hit, self.checker.state.world.block_size
+        hit, size = admission.hit, self.state.world.block_size
         self.checker.feed(ev.Start(request.id, hit, tuple(admission.table[: -(-hit // size)])))
         self.checker.feed(ev.Reserve(request.id, hit + admission.count, tuple(admission.table)))
         self.allocated(request.id, admission.count)
@@ -95,7 +98,7 @@ class PoolDriver:
 
         Where the pool does not say what it found, it may have found what takes most: that is what must not fit.
         """
-        state = self.checker.state
+        state = self.state
         refusals = []
         for hit in self.hits(request):
             end = hit.tokens + min(chunk, len(request.prompt) - hit.tokens)
@@ -110,7 +113,7 @@ class PoolDriver:
         """What the pool found for a request: what it says or, without `lookup`, every hit that would be right."""
         if hasattr(self.engine, "lookup"):
             return [self.found(request)]
-        state, found = self.checker.state, [Hit(0, ())]
+        state, found = self.state, [Hit(0, ())]
         longest = (len(request.prompt) - 1) // state.world.block_size if state.world.caching else 0
         for index in range(longest):
             serving = [id for id in map(BlockId, range(state.world.num_blocks)) if serves(state, request.id, index, id)]
@@ -157,7 +160,7 @@ class PoolDriver:
 
     def needed(self, live: Live, count: int) -> int:
         """Blocks that an extension takes: new ones, and a private copy of a shared block that it continues."""
-        state = self.checker.state
+        state = self.state
         size = state.world.block_size
         new = state.world.blocks_for(live.computed + count) - len(live.table)
         tail = live.computed // size
@@ -175,7 +178,7 @@ class PoolDriver:
         """Compute the pending positions of one request."""
         count = self.pending.pop(id, 0)
         if count:
-            live = self.checker.state.requests[id]
+            live = self.state.requests[id]
             if live.ran:
                 self.checker.feed(ev.EndStep())
             self.checker.feed(ev.Compute(id, live.computed, count, tuple(live.table)))
@@ -186,7 +189,7 @@ class PoolDriver:
         """Where the pool declares that it merges duplicate blocks, follow its tables."""
         if not self.capabilities.remaps_duplicates:
             return
-        for event in remaps(self.checker.state, self.tables()):
+        for event in remaps(self.state, self.tables()):
             self.checker.feed(event)
 
     def fail(self, operation: h.Fail) -> None:
@@ -196,7 +199,7 @@ class PoolDriver:
             return
         id = live.request.id
         self.checker.feed(ev.Compute(id, live.computed, self.pending.pop(id), tuple(live.table)))
-        self.checker.feed(ev.FailStep(StepId(self.checker.state.step)))
+        self.checker.feed(ev.FailStep(StepId(self.state.step)))
         self.call(f"failing {id}", self.engine.failed, id)
         self.end(live)
 
@@ -206,7 +209,7 @@ class PoolDriver:
         if parent is None or not self.capabilities.forks:
             return
         self.commit_one(parent.request.id)
-        id = name(len(self.checker.state.requests))
+        id = name(len(self.state.requests))
         child = replace(parent.request, id=id)
         table = self.call(f"forking {parent.request.id}", self.engine.fork, parent.request.id, child)
         if table is None:
@@ -218,7 +221,7 @@ class PoolDriver:
 
     def free(self, operation: h.Free) -> None:
         """A request ends."""
-        live = pick(self.checker.state.live(), operation.which)
+        live = pick(self.state.live(), operation.which)
         if live is not None:
             self.end(live)
 
@@ -267,7 +270,7 @@ class PoolDriver:
         """How much lookups find of every prompt, asked only where the index itself is not shown."""
         if hasattr(self.engine, "keyed_blocks") or not hasattr(self.engine, "lookup"):
             return {}
-        return {id: self.found(self.asked(live.request)).tokens for id, live in self.checker.state.requests.items()}
+        return {id: self.found(self.asked(live.request)).tokens for id, live in self.state.requests.items()}
 
     def asked(self, request: Request) -> Request:
         """The same under a name that the pool has not heard, as a request that has not come yet."""
@@ -292,7 +295,7 @@ class PoolDriver:
 
     def running(self) -> list[Live]:
         """Requests that hold blocks."""
-        return [live for live in self.checker.state.live() if live.phase is Phase.RUNNING]
+        return [live for live in self.state.live() if live.phase is Phase.RUNNING]
 
     def observe(self) -> None:
         """Ask the pool what it says of itself, and judge it."""

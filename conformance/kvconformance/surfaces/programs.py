@@ -11,7 +11,7 @@ both taken apart by `pick`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import gcd, prod
 from typing import Any
@@ -19,14 +19,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance.attention.recipes import attention_histories
-from kvconformance.attention.surface import AttentionCapabilities
-from kvconformance.groups.strategies import group_histories
-from kvconformance.quantizer.strategies import quantizer_histories
-from kvconformance.quantizer.surface import QuantizerCapabilities
-from kvconformance.tree.strategies import tree_phrases
-from kvspec.groups.vocabulary import GroupsCapabilities
-from kvspec.vocabulary import Capabilities, Surface
+from kvspec.vocabulary import Capabilities
 
 WIDE = 256
 """A token that is 0 to a key that keeps eight bits, and 1 modulo 255."""
@@ -34,37 +27,33 @@ MEDIA = ("beef01", "beef02", "cafe01")
 MOST_PHRASES = 8
 """Most phrases in each of the three parts of a program; a phrase is one to five operations."""
 MANY = 1_000_000
-
-OVERTAKEN = -1
-"""Number of the theme in which a request of higher priority comes late."""
+TOLD = (None, None, None, 0, 1)
+"""Whether a conversation goes on, and with which token."""
+BESIDES = -1
+"""Number of a theme that is none."""
 
 Parts = Mapping[str, Any]
 Theme = tuple[Parts, ...]
 Phrase = tuple[Any, ...]
 
 
-def histories(surface: Surface, capabilities: Capabilities) -> st.SearchStrategy[h.History]:
-    """Histories for one surface of an engine with these capabilities."""
-    if isinstance(capabilities, QuantizerCapabilities):
-        return quantizer_histories(capabilities)
-    if isinstance(capabilities, GroupsCapabilities):
-        return group_histories(capabilities)
-    if isinstance(capabilities, AttentionCapabilities):
-        return attention_histories(capabilities)
+def themed(
+    capabilities: Capabilities,
+    program: Callable[[int, Theme], st.SearchStrategy[tuple[Any, ...]]],
+    besides: Callable[[int], st.SearchStrategy[h.History]] | None = None,
+) -> st.SearchStrategy[h.History]:
+    """Histories of one block size and one theme; a fifth of them, if given, are others of a block size alone."""
     known = themes(capabilities)
     chosen = [(size, theme) for size in capabilities.block_sizes for theme in range(len(known))]
-    if surface is Surface.STEPPER and "priority" in capabilities.policies:
-        chosen += [(size, OVERTAKEN) for size in capabilities.block_sizes] * max(1, len(known) // 4)
+    if besides is not None:
+        chosen += [(size, BESIDES) for size in capabilities.block_sizes] * max(1, len(known) // 4)
 
     @cache
     def build(choice: tuple[int, int]) -> st.SearchStrategy[h.History]:
         size, theme = choice
-        if surface is Surface.GENERATOR:
-            return st.builds(history, worlds(capabilities, size), served(size))
-        if theme == OVERTAKEN:
-            return overtaken(capabilities, size)
-        program = programs(phrases(surface, capabilities, size, known[theme]))
-        return st.builds(history, worlds(capabilities, size), program)
+        if besides is not None and theme == BESIDES:
+            return besides(size)
+        return st.builds(history, worlds(capabilities, size), program(size, known[theme]))
 
     return st.sampled_from(chosen).flatmap(build)
 
@@ -152,22 +141,7 @@ def programs(phrase: st.SearchStrategy[Phrase]) -> st.SearchStrategy[tuple[Any, 
     return st.tuples(part, part, part).map(lambda parts: tuple(o for part in parts for phrase in part for o in phrase))
 
 
-def phrases(surface: Surface, capabilities: Capabilities, block_size: int, theme: Theme) -> st.SearchStrategy[Phrase]:
-    """Operations that belong together: a request with what follows it, or something that happens to those there."""
-    if surface is Surface.TREE:
-        return tree_phrases(block_size, theme, book(block_size), capabilities.resets)
-    stepper = surface is Surface.STEPPER
-    after = _after_add_stepper() if stepper else _after_add_pool(capabilities)
-    other = _stepper_phrases(capabilities) if stepper else _pool_phrases(capabilities, block_size)
-    choices = {**requests(surface, capabilities, block_size, theme), "after": after, "told": (None, None, None, 0, 1)}
-    request = pick(choices).map(_request_phrase)
-    between = st.sampled_from(other)
-    if stepper:
-        return st.one_of(between, request)
-    return st.one_of(between, request, between, request, lookups(block_size, theme))
-
-
-def _request_phrase(picked: dict[str, Any]) -> Phrase:
+def request_phrase(picked: dict[str, Any]) -> Phrase:
     """A request and what follows, perhaps the next prompt of the conversation: what was told and one token more."""
     after, key, told = picked.pop("after"), picked.pop("key"), picked.pop("told")
     first = h.Add(**picked, **key)
@@ -176,49 +150,8 @@ def _request_phrase(picked: dict[str, Any]) -> Phrase:
     return (first, *after, h.Add(**{**picked, "prompt": (*first.prompt, told, 0)}, **key))
 
 
-def _after_add_stepper() -> list[Phrase]:
-    step = h.Step()
-    return [(), (), (), (step,), (step,), (step, step), (step, step, step)]
-
-
-def _stepper_phrases(capabilities: Capabilities) -> list[Phrase]:
-    step, begin, end = h.Step(), h.Begin(), h.End()
-    phrases: list[Phrase] = [(step,)] * 4 + [(step, step)] * 4 + [(step, step, step)] * 2
-    if capabilities.max_in_flight > 1:
-        phrases += [(begin,)] * 4 + [(begin, begin)] * 3 + [(begin, end), (end,)] + [(end, begin)] * 4
-    elif capabilities.aborts:
-        phrases += [(begin,)] * 2
-    done = h.Transfer(0)
-    if "swap" in capabilities.preemptions:
-        phrases += [(done,), (h.Transfer(1),), (done, step), (done, step)]
-    if "swap" in capabilities.preemptions and capabilities.aborts:
-        phrases += [(done, step, h.Abort(which)) for which in (0, 1, -1)] * 2
-    if capabilities.aborts:
-        phrases += [(h.Abort(which),) for which in (0, -1)] + [(begin, h.Abort(0)), (step, h.Abort(-1))]
-    if capabilities.forks:
-        phrases += [(h.Fork(which),) for which in (0, -1)] + [(h.Fork(0), step)]
-    return phrases + _resets_and_failures(capabilities)
-
-
-def _after_add_pool(capabilities: Capabilities) -> list[Phrase]:
-    commit, grow, free = h.Commit(-1), h.Grow(-1), h.Free(-1)
-    after: list[Phrase] = [(), (), (commit,), (commit,), (commit, free), (commit, free)]
-    after += [(commit, grow), (commit, grow, grow, free)]
-    return after + ([(commit, h.Fork(-1), h.Grow(-2), grow, commit)] if capabilities.forks else [])
-
-
-def _pool_phrases(capabilities: Capabilities, block_size: int) -> list[Phrase]:
-    some = (0, 1, -1)
-    phrases: list[Phrase] = [(h.Grow(which, count),) for which in some for count in (1, block_size, block_size + 1)]
-    phrases += [(h.Commit(which),) for which in some] + [(h.Free(which),) for which in some] * 2
-    phrases += [(h.FreeAgain(which),) for which in (0, -1)]
-    if capabilities.forks:
-        phrases += [(h.Fork(which),) for which in (0, -1)] + [(h.Fork(0), h.Grow(0), h.Grow(-1))]
-        phrases += [(h.Fork(0), h.Grow(0), h.Fork(0), h.Grow(0)), (h.Fork(0), h.Grow(-1), h.Commit(0), h.Free(0))]
-    return phrases + _resets_and_failures(capabilities)
-
-
-def _resets_and_failures(capabilities: Capabilities) -> list[Phrase]:
+def resets_and_failures(capabilities: Capabilities) -> list[Phrase]:
+    """Resets and failed steps, where the engine has them."""
     phrases: list[Phrase] = []
     if capabilities.resets:
         phrases.append((h.Reset(),))
@@ -227,24 +160,10 @@ def _resets_and_failures(capabilities: Capabilities) -> list[Phrase]:
     return phrases
 
 
-def overtaken(capabilities: Capabilities, block_size: int) -> st.SearchStrategy[h.History]:
-    """A long request that may wait is in its prefill when a short one comes that may not, and needs the last block."""
-    lengths = pick({"long": (4, 5, 6), "steps": (1, 2, 3), "new": (2, 3), "spare": (0, 1, 2)})
-
-    def build(world: dict[str, Any], picked: dict[str, int]) -> h.History:
-        long = h.Add((0,) * (picked["long"] * block_size + 1), 1, priority=2)
-        short = h.Add((1,) * block_size, picked["new"])
-        need = -(-(len(long.prompt) + 1) // block_size) + len(capabilities.reserved_blocks) + picked["spare"]
-        tight = {**world, "policy": "priority", "num_blocks": min(need, capabilities.num_blocks[1])}
-        return history(tight, (long, *(h.Step(),) * picked["steps"], short, *(h.Step(),) * 3))
-
-    return st.builds(build, worlds(capabilities, block_size), lengths)
-
-
 # Requests.
 
 
-def requests(surface: Surface, capabilities: Capabilities, block_size: int, theme: Theme) -> dict[str, Sequence[Any]]:
+def requests(capabilities: Capabilities, block_size: int, theme: Theme) -> dict[str, Sequence[Any]]:
     """The choices that make a request, with the key parts of the theme."""
     choices: dict[str, Sequence[Any]] = {
         "prompt": book(block_size),
@@ -253,22 +172,7 @@ def requests(surface: Surface, capabilities: Capabilities, block_size: int, them
     }
     if capabilities.priorities:
         choices["priority"] = (0, 0, 1, 2)
-    if surface is Surface.POOL:
-        choices["chunk"] = (MANY, MANY, MANY, 1, block_size, block_size + 1)
     return choices
-
-
-def served(block_size: int) -> st.SearchStrategy[tuple[h.Generate, ...]]:
-    """One or two batches for a Generator, of which one costs as much as a whole program on another surface."""
-    prompts = st.lists(st.sampled_from(book(block_size)), min_size=1, max_size=6).map(tuple)
-    batch = st.builds(h.Generate, prompts, st.sampled_from((1, 2, block_size, block_size + 2)))
-    return st.lists(batch, min_size=1, max_size=2).map(tuple)
-
-
-def lookups(block_size: int, theme: Theme) -> st.SearchStrategy[Phrase]:
-    """A prompt to look up and not use, under the parts of the theme that a lookup knows."""
-    known = [{k: v for k, v in parts.items() if k in {"salt", "adapter"}} for parts in theme]
-    return pick({"prompt": book(block_size), "key": known}).map(lambda p: (h.Lookup(p["prompt"], **p["key"]),))
 
 
 def themes(capabilities: Capabilities) -> list[Theme]:

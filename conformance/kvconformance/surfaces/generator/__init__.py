@@ -1,0 +1,16 @@
+"""The surface Generator: a whole engine as a black box, prompts in and greedy tokens out."""
+
+from kvconformance.story import PAGED
+from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.generator.driver import RAISES, GeneratorDriver
+from kvconformance.surfaces.generator.strategies import generator_histories
+from kvspec.vocabulary import Surface
+
+SURFACE = SurfaceKind(
+    surface=Surface.GENERATOR,
+    required=("generate", "expected"),
+    driver=GeneratorDriver,
+    histories=generator_histories,
+    raises=RAISES,
+    story=PAGED,
+)

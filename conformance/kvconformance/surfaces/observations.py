@@ -1,0 +1,63 @@
+"""What an adapter of a Pool or a Stepper may say of itself, and where it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from kvconformance import records
+from kvconformance.answers import whole
+from kvspec import events as ev
+from kvspec.published import Published
+from kvspec.vocabulary import BlockId, RequestId
+
+
+class Observations(Protocol):
+    """Optional self-descriptions, for both surfaces."""
+
+    def ref_counts(self) -> Mapping[BlockId, int]:
+        """The reference count of every held block."""
+
+    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
+        """Every live block table."""
+
+    def free_set(self) -> Sequence[BlockId]:
+        """The ids that could be handed out, with repetitions if the engine has them."""
+
+    def keyed_blocks(self) -> frozenset[BlockId]:
+        """The blocks that a lookup could return."""
+
+    def counters(self) -> tuple[int, int]:
+        """(tokens queried, tokens hit) so far."""
+
+    def take_events(self) -> Sequence[Published]:
+        """What the engine has published about its prefix cache since the last call, oldest first."""
+
+
+class Observer:
+    """Collects the self-descriptions that an engine offers."""
+
+    def __init__(self, engine: Any) -> None:
+        self._free = engine.free_blocks
+        self._refs = getattr(engine, "ref_counts", None)
+        self._tables = getattr(engine, "tables", None)
+        self._free_set = getattr(engine, "free_set", None)
+        self._keyed = getattr(engine, "keyed_blocks", None)
+        self._queues = getattr(engine, "queues", None)
+        self._counters = getattr(engine, "counters", None)
+        self._events = getattr(engine, "take_events", None)
+
+    def observe(self) -> ev.Observe:
+        """What the engine says now. Raises `HarnessFault` where an answer has not the type that its method promises."""
+        waiting, running = records.pair(self._queues(), "queues", records.names) if self._queues else (None, None)
+        return ev.Observe(
+            free=whole(self._free(), "free_blocks"),
+            refs=records.counts(self._refs(), "ref_counts") if self._refs else None,
+            tables=records.tables(self._tables(), "tables") if self._tables else None,
+            free_set=records.listed(self._free_set(), "free_set") if self._free_set else None,
+            keyed=records.blocks(self._keyed(), "keyed_blocks") if self._keyed else None,
+            waiting=waiting,
+            running=running,
+            counters=records.pair(self._counters(), "counters", whole) if self._counters else None,
+            published=records.published(self._events(), "take_events") if self._events else None,
+        )

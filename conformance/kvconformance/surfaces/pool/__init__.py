@@ -1,0 +1,24 @@
+"""The surface Pool: a block manager alone."""
+
+from types import MappingProxyType
+
+from kvconformance.story import PAGED
+from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.pool.driver import RAISES, PoolDriver, stepless
+from kvconformance.surfaces.pool.strategies import pool_histories
+from kvspec import rules
+from kvspec.vocabulary import Surface
+
+SURFACE = SurfaceKind(
+    surface=Surface.POOL,
+    required=("admit", "extend", "computed", "append", "free", "free_blocks"),
+    driver=PoolDriver,
+    histories=pool_histories,
+    raises=RAISES,
+    optional=MappingProxyType({"forks": "fork", "resets": "reset", "fails": "failed"}),
+    needs=MappingProxyType(
+        {rules.COUNTERS: "counters", rules.REPRODUCIBLE_KEY: "block_keys", rules.MIRROR_EQUALS_INDEX: "take_events"}
+    ),
+    setting=stepless,
+    story=PAGED,
+)

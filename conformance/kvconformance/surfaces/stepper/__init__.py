@@ -1,0 +1,23 @@
+"""The surface Stepper: a scheduler with its cache, whose steps the harness computes."""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from kvconformance.story import PAGED, stepped_world
+from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.stepper.driver import RAISES, StepperDriver
+from kvconformance.surfaces.stepper.strategies import stepper_histories
+from kvspec import rules
+from kvspec.vocabulary import Surface
+
+SURFACE = SurfaceKind(
+    surface=Surface.STEPPER,
+    required=("add", "plan", "complete", "abort", "free_blocks"),
+    driver=StepperDriver,
+    histories=stepper_histories,
+    raises=RAISES,
+    needs=MappingProxyType(
+        {rules.COUNTERS: "counters", rules.MIRROR_EQUALS_INDEX: "take_events", rules.FAILURE_IS_ATOMIC: "fork"}
+    ),
+    story=replace(PAGED, world=stepped_world),
+)

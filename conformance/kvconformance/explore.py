@@ -20,9 +20,9 @@ from kvconformance.exhaust.scopes import ALL as ENGINES_ONLY
 from kvconformance.output import require_writable, usage, write
 from kvexamine.explorer import ALL, AnyScope, Result, Scope, find
 from kvexamine.explorer import explore as run
-from kvexamine.explorer.faults import FAULTS
-from kvexamine.explorer.small import Small
-from kvexamine.explorer.small.faults import SMALL_FAULTS
+from kvexamine.explorer.faults import SMALL_FAULTS
+from kvexamine.explorer.paged.faults import FAULTS
+from kvexamine.explorer.scopes import Small
 
 WIDTH = None if sys.stdout.isatty() else 140
 console = Console(highlight=False, width=WIDTH)

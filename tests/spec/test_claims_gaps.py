@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from kvexamine.explorer.scopes import SCOPES
+from kvexamine.explorer.paged.scopes import SCOPES
 from kvspec import Tally, judge, rules, step
 from kvspec import events as ev
 from kvspec.violation import HarnessFault

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from kvexamine.explorer.naming import look_up
-from kvexamine.explorer.run import LIMIT, Result, explore_one
-from kvexamine.explorer.scope import Scope
-from kvexamine.explorer.scopes import SCOPES
-from kvexamine.explorer.search import Progress
-from kvexamine.explorer.small import SMALL, Small, explore_small
+from kvexamine.explorer.paged.run import explore_one
+from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.paged.scopes import SCOPES
+from kvexamine.explorer.results import LIMIT, Progress, Result
+from kvexamine.explorer.run import explore_small
+from kvexamine.explorer.scopes import SMALL, Small
 
 AnyScope = Scope | Small
 

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kvexamine.explorer.faults import FAULTS, LIMIT, Fault
-from kvexamine.explorer.scope import Scope
-from kvexamine.explorer.scopes import SCOPES, everyday
-from kvexamine.explorer.small import SMALL, Small
-from kvexamine.explorer.small.faults import SMALL_FAULTS
-from kvexamine.explorer.small.spoiling import SmallFault
+from kvexamine.explorer.faults import SMALL_FAULTS
+from kvexamine.explorer.paged.faults import FAULTS, LIMIT, Fault
+from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.paged.scopes import SCOPES, everyday
+from kvexamine.explorer.scopes import SMALL, Small
+from kvexamine.explorer.spoiling import SmallFault
 
 
 def scopes_table(scopes: Iterable[Scope]) -> str:

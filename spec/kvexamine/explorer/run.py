@@ -1,71 +1,45 @@
-"""Explore one scope, and say what was found in plain records."""
+"""Explore one small world of groups or of a radix tree, and say what was found in the records of the explorer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
-from kvexamine.explorer.liveness import broken_runs, longest_run
-from kvexamine.explorer.moves import Transition
-from kvexamine.explorer.scope import Scope
-from kvexamine.explorer.search import Counterexample, Found, Progress, Search, honest
-from kvexamine.explorer.tell import history
+from kvexamine.explorer.groups.model import GroupsModel
+from kvexamine.explorer.groups.world import GroupsWorld
+from kvexamine.explorer.results import LIMIT, Progress, Result, Violation
+from kvexamine.explorer.scopes import Small
+from kvexamine.explorer.search import Model, Search
+from kvexamine.explorer.tree.model import TreeModel
 
-LIMIT = 12_000_000
-"""Most states that one search keeps: at some 160 bytes each, about 2 GB."""
-
-
-@dataclass(frozen=True)
-class Violation:
-    """Something broken, with the shortest way to it."""
-
-    rule: str
-    what: str
-    history: tuple[str, ...]
+Transition = Callable[[Any, Any], None]
+"""Applies an event to a state of groups or of a tree in place; raises `Violation` where it is refused."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """What is known of one scope. `longest` is the length of its longest run, None where runs need not end."""
-
-    name: str
-    states: int
-    transitions: int
-    depth: int
-    seconds: float
-    complete: bool
-    violations: tuple[Violation, ...] = ()
-    longest: int | None = None
-    moves: int | None = None
-    """Length of the way to what is broken."""
+def model_of(small: Small, transition: Transition | None = None) -> Model[Any, Any]:
+    """The model of a world, under the specification's own transition or another."""
+    chosen = {} if transition is None else {"transition": transition}
+    if isinstance(small.world, GroupsWorld):
+        return GroupsModel(small.world, **chosen)
+    return TreeModel(small.world, **chosen)
 
 
-def explore_one(
-    scope: Scope, limit: int = LIMIT, progress: Progress | None = None, transition: Transition = honest
+def explore_small(
+    small: Small, limit: int = LIMIT, progress: Progress | None = None, transition: Transition | None = None
 ) -> Result:
-    """Explore one scope: invariants in every state, dead ends, and what can be said of whole runs."""
-    search = Search(scope, transition)
-    found = search.run(limit, progress, graph=not scope.large)
-    counterexample, longest = found.counterexample, None
-    if found.complete and found.edges:
-        longest = longest_run(found.edges) if scope.fcfs else None
-        if (wrong := broken_runs(found.edges, fcfs=scope.fcfs)) is not None:
-            counterexample = search.way_to(*wrong)
-    return _result(found, counterexample, longest)
-
-
-def _result(found: Found, counterexample: Counterexample | None, longest: int | None) -> Result:
+    """Explore one small world: its states, its steps, and what is permitted in each state."""
+    model = model_of(small, transition)
+    found = Search(model).run(limit, progress)
     violations: tuple[Violation, ...] = ()
-    if counterexample is not None:
-        told = history(found.scope, counterexample.moves, counterexample.state)
-        violations = (Violation(counterexample.broken.rule.id, counterexample.broken.what, told),)
+    if found.broken is not None:
+        violations = (Violation(found.broken.rule.id, found.broken.what, model.told(found.events, found.last)),)
     return Result(
-        found.scope.name,
+        small.name,
         found.states,
         found.transitions,
         found.depth,
         found.seconds,
         found.complete,
         violations,
-        longest,
-        None if counterexample is None else len(counterexample.moves),
+        moves=None if found.broken is None else len(found.events),
     )

@@ -1,192 +1,208 @@
-"""The worlds that are explored, each chosen by the faults that it kills and named after what it is about."""
+"""The small worlds of groups and of radix trees that are explored, each chosen by the faults that it kills."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from dataclasses import dataclass
 
-from kvexamine.explorer.naming import look_up
-from kvexamine.explorer.scope import Scope
-from kvspec.vocabulary import NO_PARTS, Capabilities, KeyParts, Request, RequestId, TokenId, World
-
-
-def _request(name: str, prompt: str, new: int = 1, salt: str | None = None) -> Request:
-    parts = NO_PARTS if salt is None else KeyParts(salt=salt)
-    return Request(RequestId(name), tuple(TokenId(int(token)) for token in prompt), new, 0, parts)
+from kvexamine.explorer.groups.world import GroupsWorld
+from kvexamine.explorer.tree.world import Prefix, TreeWorld
+from kvspec.groups.vocabulary import GroupsCapabilities
+from kvspec.vocabulary import NO_PARTS, BlockId, KeyParts, Request, RequestId, TokenId, World
 
 
-def _requests(*prompts: str, new: int = 1) -> tuple[Request, ...]:
-    return tuple(_request(name, prompt, new) for name, prompt in zip("ABCD", prompts, strict=False))
+@dataclass(frozen=True)
+class Small:
+    """One small world of a cache with several groups, or of a radix tree."""
+
+    name: str
+    about: str
+    world: GroupsWorld | TreeWorld
+    large: bool = False
+
+    @property
+    def of(self) -> str:
+        """Which specification it is a world of: `groups` or `tree`."""
+        return "groups" if isinstance(self.world, GroupsWorld) else "tree"
 
 
-def _can(*profiles: str, publishes: str = "scheduled", **others: object) -> Capabilities:
-    return Capabilities(profiles=frozenset(profiles), publishes=publishes, **others)  # type: ignore[arg-type]
+def _requests(text: str) -> tuple[Request, ...]:
+    """Requests called A, B, C, written `prompt+new`."""
+    told = (word.split("+") for word in text.split())
+    return tuple(
+        Request(RequestId(name), _tokens(prompt), int(new)) for name, (prompt, new) in zip("ABC", told, strict=False)
+    )
 
 
-def _kinds(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _tokens(text: str) -> tuple[TokenId, ...]:
+    return tuple(TokenId(int(token)) for token in text)
+
+
+def _prefixes(text: str) -> tuple[Prefix, ...]:
+    """Prefixes, written `tokens`, `tokens/salt` or `tokens@adapter`."""
+    told = (re.split("([/@])", word) for word in text.split())
+    return tuple((_tokens(tokens), _parts(*apart)) for tokens, *apart in told)
+
+
+def _parts(kind: str = "", name: str | None = None) -> KeyParts:
+    return {"": NO_PARTS, "/": KeyParts(salt=name), "@": KeyParts(adapter=name)}[kind]
 
 
 _ALL = (
-    Scope(
-        "prefix",
-        "three requests that share prefixes, preempted at any time; eviction in order of release",
-        World(5, 2, 3),
-        may=_kinds("preempt"),
-        requests=_requests("001", "000", "01", new=2),
+    Small(
+        "groups-any",
+        "any block in any entry, held ones, wrong ones and none at all; a window that sees nothing of the past",
+        GroupsWorld("full:1 window:1:1", 2, _requests("01+1 01+1"), pool="own", takes="any"),
     ),
-    Scope(
-        "exact-hit",
-        "a prompt that the cache holds whole, one token more, and a pool that is just large enough",
-        World(4, 2, 2),
-        may=_kinds("preempt abort"),
-        requests=_requests("01", "01", "010", new=1),
-        capabilities=_can("lru", publishes="computed"),
+    Small(
+        "groups-any-one",
+        "one group alone, with any block in any entry: what a hit finds there is all that is wrong with it",
+        GroupsWorld("full:1", 2, _requests("01+1 01+1"), takes="any"),
     ),
-    Scope(
-        "any-block",
-        "an engine that may take any block of the pool, held ones included, and hit any length",
-        World(3, 1, 2),
-        may=_kinds("preempt abort short-hits"),
-        requests=_requests("01", "00", new=2),
-        capabilities=_can(publishes="computed"),
-        takes="any",
+    Small(
+        "groups-window",
+        "a window beside full attention in one pool: what one group gives back the other takes",
+        GroupsWorld("full:2 window:2:2", 5, _requests("010+2 010+2")),
     ),
-    Scope(
-        "chains",
-        "blocks of one token in long chains; the tail of a chain is evicted first",
-        World(4, 1, 3),
-        may=_kinds("preempt"),
-        requests=_requests("010", "110"),
-        capabilities=_can("lru", "tail-first"),
+    Small(
+        "groups-rounding",
+        "a window that begins inside a block, and hits that end where the blocks of both groups do",
+        GroupsWorld("window:2:3 window:1:2", 6, _requests("0100+1 010+1"), takes="first"),
     ),
-    Scope(
-        "fork",
-        "a request is continued twice, shares its blocks and copies before it writes",
-        World(4, 3, 3),
-        may=_kinds("fork copy preempt abort"),
-        requests=_requests("01", new=3),
-        child=_request("F", "01", 3),
+    Small(
+        "groups-in-flight",
+        "two steps of a request on the device; a reserved block; hits on what is finished only",
+        GroupsWorld(
+            "full:1 window:1:2",
+            6,
+            _requests("010+1 01+1"),
+            capabilities=GroupsCapabilities(max_in_flight=2, reserved_blocks=frozenset({BlockId(0)})),
+        ),
     ),
-    Scope(
-        "reset",
-        "the cache forgets everything while requests run and wait",
-        World(4, 2, 2),
-        may=_kinds("reset preempt"),
-        requests=_requests("011", "010", new=1),
-        capabilities=_can("lru", publishes="computed"),
+    Small(
+        "groups-longest",
+        "an engine that declares that its hit is the longest from which all groups can go on",
+        GroupsWorld(
+            "full:1 window:1:2",
+            6,
+            _requests("0101+1 010+1"),
+            takes="first",
+            capabilities=GroupsCapabilities(profiles=frozenset({"longest-hit"})),
+        ),
     ),
-    Scope(
-        "refusal",
-        "what does not fit is refused, what can never fit is rejected",
-        World(3, 1, 2),
-        may=_kinds("refuse reject preempt finish"),
-        requests=_requests("01", "001", "0101", new=1),
+    Small(
+        "groups-scheduled",
+        "hits on blocks that a step on the device still computes, in pools of their own",
+        GroupsWorld(
+            "full:1 window:1:2",
+            3,
+            _requests("010+1 011+1"),
+            pool="own",
+            capabilities=GroupsCapabilities(publishes="scheduled"),
+        ),
     ),
-    Scope(
-        "tenants",
-        "equal prompts under different salts",
-        World(4, 1, 2),
-        may=_kinds("preempt short-hits"),
-        requests=(_request("A", "01", 2, "x"), _request("B", "01", 1, "y"), _request("C", "01", 1, "x")),
+    Small(
+        "groups-state",
+        "recurrent states, written to every entry that a step reaches",
+        GroupsWorld("full:1 state:2", 6, _requests("010+2 0101+1"), takes="first"),
     ),
-    Scope(
-        "in-flight",
-        "one step on the device while the next is planned; exits at any time",
-        World(4, 1, 2),
-        may=_kinds("dispatch abort defer preempt"),
-        requests=_requests("01", "00"),
-        capabilities=_can(publishes="computed"),
-        takes="idle",
+    Small(
+        "groups-last-state",
+        "recurrent states of which a step writes the last only, and a window, without full attention",
+        GroupsWorld("window:1:2 state:1", 5, _requests("010+1 010+1"), capabilities=GroupsCapabilities(states="last")),
     ),
-    Scope(
-        "failure",
-        "steps fail on the device, and what they wrote is garbage",
-        World(3, 1, 2),
-        may=_kinds("fail dispatch preempt short-hits"),
-        requests=_requests("01", "01"),
-        capabilities=_can(publishes="computed"),
-        takes="idle",
+    Small(
+        "groups-draft",
+        "a drafter that is one token behind, and prompts that part there",
+        GroupsWorld("full:1 draft:1:1", 5, _requests("010+1 000+1")),
     ),
-    Scope(
-        "swap",
-        "victims are copied to the host and brought back",
-        World(3, 1, 2),
-        may=_kinds("swap"),
-        requests=_requests("01", "00"),
-        capabilities=_can(publishes="computed", preemptions=("swap",)),
-        takes="idle",
+    Small(
+        "groups-drafts-ahead",
+        "a drafter that runs ahead on the token that is sampled, whatever that is",
+        GroupsWorld(
+            "full:1 draft:1:1",
+            6,
+            _requests("01+2 010+1"),
+            takes="first",
+            samples=_tokens("01"),
+            capabilities=GroupsCapabilities(drafts_ahead=True),
+        ),
     ),
-    Scope(
-        "fcfs",
-        "first come, first served, the youngest is the victim: everything finishes",
-        World(3, 2, 3),
-        may=_kinds("preempt"),
-        requests=_requests("001", "000", "01", new=2),
-        capabilities=_can("lru", "fcfs", "decode-first"),
-        fcfs=True,
+    Small(
+        "groups-any-draft",
+        "the same drafter, with any block in any entry",
+        GroupsWorld(
+            "full:1 draft:1:1",
+            2,
+            _requests("01+1 01+1"),
+            pool="own",
+            takes="any",
+            samples=_tokens("01"),
+            capabilities=GroupsCapabilities(drafts_ahead=True),
+        ),
     ),
-    Scope(
-        "fcfs-four",
-        "the same with four requests, one of which leaves when it likes and one of which never fits",
-        World(4, 2, 3),
-        may=_kinds("preempt abort reject"),
-        requests=_requests("001", "000", "010010010", "01", new=2),
-        capabilities=_can("lru", "fcfs", "decode-first"),
-        fcfs=True,
+    Small(
+        "tree",
+        "prefixes that part at once and later, with two lookups at a time, in a tree that is too small",
+        TreeWorld(World(3, 1), _prefixes("00 01 1"), 2, resets=True),
     ),
-    Scope(
-        "prefix-large",
-        "one more block and one more token each",
-        World(6, 2, 3),
-        may=_kinds("preempt"),
-        requests=_requests("001", "000", "01", new=3),
+    Small(
+        "tree-locks",
+        "three lookups at a time along one chain of pages and its branch",
+        TreeWorld(World(3, 1), _prefixes("000 01"), 3),
+    ),
+    Small(
+        "tree-pages",
+        "pages of two tokens, lookups and insertions that end inside a page",
+        TreeWorld(World(3, 2), _prefixes("0001 00 0011 000"), 2),
+    ),
+    Small(
+        "tree-tenants",
+        "equal tokens under another salt and another adapter",
+        TreeWorld(World(3, 1), _prefixes("00 00/x 0@a"), 2),
+    ),
+    Small(
+        "tree-places",
+        "every token has its place: the right ones, one twice, another page's, too few",
+        TreeWorld(World(2, 2), _prefixes("0001 00 0100"), 2, places=True),
+    ),
+    Small(
+        "groups-window-large",
+        "three requests in one pool",
+        GroupsWorld("full:1 window:1:2", 5, _requests("000+1 00+1 00+1")),
         large=True,
     ),
-    Scope(
-        "four-large",
-        "four requests that share prefixes",
-        World(6, 2, 3),
-        may=_kinds("preempt abort"),
-        requests=_requests("001", "000", "01", "00"),
+    Small(
+        "groups-three-large",
+        "full attention, a window and a recurrent state",
+        GroupsWorld("full:1 window:1:2 state:1", 8, _requests("010+1 010+1")),
         large=True,
     ),
-    Scope(
-        "fork-large",
-        "a request and its fork beside another that shares its prefix",
-        World(5, 3, 3),
-        may=_kinds("fork copy preempt abort"),
-        requests=_requests("01", "011", new=3),
-        child=_request("F", "01", 3),
+    Small(
+        "groups-any-large",
+        "any block in any entry of a window and of recurrent states",
+        GroupsWorld(
+            "window:1:1 state:1",
+            2,
+            _requests("01+1 01+1"),
+            pool="own",
+            takes="any",
+            capabilities=GroupsCapabilities(states="last"),
+        ),
         large=True,
     ),
-    Scope(
-        "tenants-large",
-        "longer outputs under different salts, hits of any length",
-        World(5, 2, 3),
-        may=_kinds("preempt short-hits"),
-        requests=(_request("A", "01", 3, "x"), _request("B", "01", 2, "y"), _request("C", "010", 2, "x")),
+    Small(
+        "groups-draft-large",
+        "a drafter that is two tokens behind",
+        GroupsWorld("full:1 draft:1:2", 6, _requests("010+2 0101+1"), samples=_tokens("01")),
         large=True,
     ),
-    Scope(
-        "in-flight-large",
-        "a step on the device while three requests are planned",
-        World(3, 2, 2),
-        may=_kinds("dispatch preempt"),
-        requests=_requests("01", "00", "01"),
-        capabilities=_can(publishes="computed"),
-        takes="idle",
+    Small(
+        "tree-large",
+        "room for four pages, and three lookups at a time",
+        TreeWorld(World(4, 1), _prefixes("000 001 01 1"), 3, resets=True),
         large=True,
     ),
 )
 
-SCOPES: dict[str, Scope] = {scope.name: scope for scope in _ALL}
-
-
-def find(name: str) -> Scope:
-    """The scope of this name. Raises `KeyError` with the names that there are."""
-    return look_up(name, SCOPES)
-
-
-def everyday() -> Iterable[Scope]:
-    """The scopes that run without being asked for by name."""
-    return (scope for scope in SCOPES.values() if not scope.large)
+SMALL: dict[str, Small] = {small.name: small for small in _ALL}

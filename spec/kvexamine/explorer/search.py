@@ -1,175 +1,182 @@
-"""Breadth first through every state of a scope: how many there are, what is broken, and how it came to that."""
+"""Plain breadth-first search over any small state machine, with the shortest way to what is wrong."""
 
 from __future__ import annotations
 
 import time
-from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from kvexamine.explorer.checks import NOTHING, Broken, Wrong, broken_choice, broken_move, broken_state, finished
-from kvexamine.explorer.expand import Local, Whole, successors
-from kvexamine.explorer.moves import Move, Transition
-from kvexamine.explorer.packing import Codec
-from kvexamine.explorer.scope import Scope
-from kvspec import events as ev
+from kvexamine.explorer.broken import Broken, Stop, Wrong
+from kvexamine.explorer.results import Progress
 from kvspec import rules
-from kvspec.state import State
-from kvspec.transition import advance
-from kvspec.violation import HarnessFault, Tally
+from kvspec.violation import HarnessFault, Violation
 
-Progress = Callable[[int, int], None]
-"""Told how many states are known, and how deep."""
+S = TypeVar("S")
+E = TypeVar("E")
 
-_TALLY = Tally()
+_FALLS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def honest(state: State, event: ev.Event) -> None:
-    """The specification's own transition."""
-    advance(state, event, _TALLY)
+class Model(Protocol[S, E]):
+    """A state machine under exploration. States are never changed once `play` has returned them."""
+
+    def start(self) -> S:
+        """The first state."""
+
+    def key(self, state: S) -> Hashable:
+        """Equal for states that no rule can tell apart."""
+
+    def proposals(self, state: S) -> Iterable[E]:
+        """Events that are worth putting to the transition, forbidden ones among them."""
+
+    def permitted(self, state: S) -> Iterable[E]:
+        """Events that the definitions permit: the transition must allow each."""
+
+    def play(self, state: S, event: E) -> S:
+        """Another state, that after `event`. Raises `Violation` or `HarnessFault` where there is none."""
+
+    def broken_state(self, state: S) -> Broken | None:
+        """What is wrong with a state, by the definitions."""
+
+    def broken_move(self, before: S, event: E, after: S) -> Broken | None:
+        """What is wrong with a step that the transition allowed."""
+
+    def finished(self, state: S) -> bool:
+        """Whether nothing is left to do."""
+
+    def told(self, events: Iterable[E], state: S) -> tuple[str, ...]:
+        """A history in words, and what there is at its end."""
 
 
 @dataclass(frozen=True)
-class Counterexample:
-    """A shortest way to something broken: the moves from the start, and the state at their end."""
+class Found(Generic[S, E]):
+    """What a search saw. `complete` says that no state was left out; `events` lead to what is `broken`."""
 
-    broken: Broken
-    moves: tuple[Move, ...]
-    state: State
-
-
-@dataclass
-class Found:
-    """What a search saw. `complete` says that no state was left out."""
-
-    scope: Scope
-    states: int = 0
-    transitions: int = 0
-    depth: int = 0
-    seconds: float = 0.0
-    complete: bool = False
-    counterexample: Counterexample | None = None
-    edges: list[tuple[int, ...]] = field(default_factory=list)
-    """With `graph`: for each state, in the order in which they were found, the states that follow it."""
+    states: int
+    transitions: int
+    depth: int
+    seconds: float
+    complete: bool
+    broken: Broken | None = None
+    events: tuple[E, ...] = ()
+    last: S | None = None
 
 
-class Search:
-    """One search of one scope under one transition."""
+class Search(Generic[S, E]):
+    """One search of one model."""
 
-    def __init__(self, scope: Scope, transition: Transition = honest, *, whole: bool = False) -> None:
-        self.scope, self.transition = scope, transition
-        self.codec = Codec(scope)
-        self.expand = (Local if scope.local and not whole else Whole)(self.codec, transition)
-        first = self.codec.key(self.codec.start)
-        self.seen = {first: 0}
+    def __init__(self, model: Model[S, E]) -> None:
+        self.model = model
+        first = model.start()
+        self.layer: list[tuple[int, S]] = [(0, first)]
+        self.known: dict[Hashable, int] = {model.key(first): 0}
         """Each key with the number of its state."""
-        self.parents = array("I", [0])
-        self.found = Found(scope)
+        self.ways: list[tuple[int, E] | None] = [None]
+        """By number, the state before and the event that first led here."""
+        self.transitions = 0
 
-    def run(self, limit: int = 10**9, progress: Progress | None = None, *, graph: bool = False) -> Found:
+    def run(self, limit: int = 10**9, progress: Progress | None = None) -> Found[S, E]:
         """Go through all states, or until more than `limit` are known or something is broken."""
-        began = time.perf_counter()
-        found, layer = self.found, list(self.seen)
-        place = 0
+        began, depth = time.perf_counter(), 0
         try:
-            while layer and len(self.seen) <= limit:
-                layer = self._layer(layer, place, limit, graph)
-                place = len(self.seen) - len(layer)
-                found.depth += bool(layer)
+            while self.layer and len(self.known) <= limit:
+                self.layer = list(self._following(limit))
+                depth += bool(self.layer)
                 if progress is not None:
-                    progress(len(self.seen), found.depth)
-            found.complete = not layer
-        except _Stop as stop:
-            found.counterexample = self._replay(stop.place, stop.broken)
-        found.states, found.seconds = len(self.seen), time.perf_counter() - began
-        return found
+                    progress(len(self.known), depth)
+        except Stop as stop:
+            return self._found(depth, began, stop)
+        return self._found(depth, began, None)
 
-    def _layer(self, layer: list[bytes], place: int, limit: int, graph: bool) -> list[bytes]:
-        """Expand every key of a layer, whose first is state number `place`; return those found anew."""
-        seen, parents, expand, following = self.seen, self.parents, self.expand, []
-        transitions = 0
-        for key in layer:
-            try:
-                keys = expand(key)
-            except Wrong as wrong:
-                raise _Stop(place, wrong.broken) from wrong
-            transitions += len(keys)
-            if not keys and not finished(self.codec.read(key)):
-                raise _Stop(place, Broken(rules.PROGRESS_OR_REJECT, "deadlock: nothing can happen any more"))
-            for new in keys:
-                if new not in seen:
-                    seen[new] = len(parents)
-                    parents.append(place)
-                    following.append(new)
-            if graph:
-                self.found.edges.append(tuple({seen[new] for new in keys}))
-            place += 1
-            if len(seen) > limit:
-                following.append(key)
-                break
-        self.found.transitions += transitions
-        return following
+    def _found(self, depth: int, began: float, stop: Stop | None) -> Found[S, E]:
+        size, seconds = len(self.known), time.perf_counter() - began
+        if stop is None:
+            return Found(size, self.transitions, depth, seconds, not self.layer)
+        events = tuple(self._way(stop.place)) + stop.events
+        return Found(size, self.transitions, depth, seconds, False, stop.broken, events, self._replayed(events))
 
-    def _path(self, place: int) -> list[bytes]:
-        """The keys from the first state to that of this number."""
-        places = [place]
-        while places[-1]:
-            places.append(self.parents[places[-1]])
-        wanted = set(places)
-        return [key for number, key in enumerate(islice(self.seen, place + 1)) if number in wanted]
+    def _following(self, limit: int) -> Iterator[tuple[int, S]]:
+        """The states that are first found from those of the last layer, all of which are looked at before a step is.
 
-    def _replay(self, place: int, expected: Broken) -> Counterexample:
-        """Play the path on whole states with full checks, so that what is told does not rest on keys and views."""
-        state, moves = self._walk(place)
-        if (broken := broken_state(self.scope, state)) is not None:
-            return Counterexample(broken, tuple(moves), state)
-        return self._last(state, moves, expected)
+        So what is told is a shortest history; only a dead end may be told later than a step out of its own layer.
+        """
+        for place, state in self.layer:
+            self._require(place, self.model.broken_state, state)
+        for place, state in self.layer:
+            if len(self.known) > limit:
+                yield place, state
+                return
+            yield from self._from(place, state)
 
-    def _walk(self, place: int) -> tuple[State, list[Move]]:
-        """The moves to the state of this number, which is no key but a whole state with its blocks' true names."""
-        state, moves = self.codec.start, list[Move]()
-        for key in self._path(place)[1:]:
-            for move, after in successors(self.scope, self.transition, state):
-                if self.codec.key(after) == key:
-                    moves.append(move)
-                    state = after
-                    break
-            else:
-                raise HarnessFault(f"no move of the whole state leads to {self.codec.read(key)}")
-        return state, moves
+    def _from(self, place: int, state: S) -> Iterator[tuple[int, S]]:
+        model, own, leads = self.model, self.model.key(state), False
+        for event in model.permitted(state):
+            if (refused := self._refused(place, state, event)) is not None:
+                raise Stop(place, refused, (event,))
+        for event in model.proposals(state):
+            after = self._played(place, state, event)
+            if after is None:
+                continue
+            self.transitions += 1
+            self._require(place, model.broken_move, state, event, after, events=(event,))
+            key = model.key(after)
+            leads |= key != own
+            if key not in self.known:
+                self.known[key] = number = len(self.ways)
+                self.ways.append((place, event))
+                yield number, after
+        if not leads and not model.finished(state):
+            raise Stop(place, Broken(rules.PROGRESS_OR_REJECT, "deadlock: nothing can happen any more"))
 
-    def way_to(self, place: int, broken: Broken) -> Counterexample:
-        """A shortest way to the state of this number, about which something else is known to be wrong."""
-        state, moves = self._walk(place)
-        return Counterexample(broken, tuple(moves), state)
-
-    def _last(self, state: State, moves: list[Move], expected: Broken) -> Counterexample:
-        """The move from the last state that breaks something, or the state itself if it is a dead end."""
+    def _require(
+        self, place: int, check: Callable[..., Broken | None], *arguments: object, events: tuple[E, ...] = ()
+    ) -> None:
         try:
-            return self._last_move(state, moves, expected)
+            broken = check(*arguments)
         except Wrong as wrong:
-            return Counterexample(wrong.broken, tuple(moves), state)
+            broken = wrong.broken
+        if broken is not None:
+            raise Stop(place, broken, events)
 
-    def _last_move(self, state: State, moves: list[Move], expected: Broken) -> Counterexample:
-        scope, possible = self.scope, list[Move]()
-        for move, after in successors(scope, self.transition, state):
-            possible.append(move)
-            if (broken := broken_move(scope, state, after, move) or broken_state(scope, after)) is not None:
-                return Counterexample(broken, (*moves, move), after)
-            if expected is NOTHING and self.codec.key(after) == self.codec.key(state):
-                return Counterexample(expected, (*moves, move), after)
-        broken = broken_choice(scope, possible)
-        if broken is None and not possible:
-            broken = expected
-        if broken is None:
-            raise HarnessFault(f"the whole state does not show what the search saw: {expected.what}")
-        return Counterexample(broken, tuple(moves), state)
+    def _refused(self, place: int, state: S, event: E) -> Broken | None:
+        """What is wrong with a transition that does not do what the definitions permit."""
+        try:
+            self.model.play(state, event)
+        except Violation as violation:
+            return Broken(violation.rule, f"what is permitted is forbidden: {violation}")
+        except HarnessFault as fault:
+            return Broken(rules.PROGRESS_OR_REJECT, f"what is permitted cannot be said: {fault}")
+        except _FALLS as error:
+            return _fallen(error)
+        return None
+
+    def _played(self, place: int, state: S, event: E) -> S | None:
+        try:
+            return self.model.play(state, event)
+        except (Violation, HarnessFault):
+            return None
+        except _FALLS as error:
+            raise Stop(place, _fallen(error), (event,)) from error
+
+    def _way(self, place: int) -> list[E]:
+        """The events that lead to the state of this number."""
+        events: list[E] = []
+        while (way := self.ways[place]) is not None:
+            place, event = way
+            events.append(event)
+        return events[::-1]
+
+    def _replayed(self, events: tuple[E, ...]) -> S:
+        """The state after these events, the last of which may be one that the transition does not allow."""
+        state = self.model.start()
+        for event in events:
+            try:
+                state = self.model.play(state, event)
+            except (Violation, HarnessFault, *_FALLS):
+                break
+        return state
 
 
-class _Stop(Exception):
-    """Something is broken at the state of this number."""
-
-    def __init__(self, place: int, broken: Broken) -> None:
-        super().__init__(broken.what)
-        self.place, self.broken = place, broken
+def _fallen(error: Exception) -> Broken:
+    return Broken(rules.NO_DANGLING_REFERENCE, f"the transition falls over: {error!r}")

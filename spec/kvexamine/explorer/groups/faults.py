@@ -1,0 +1,238 @@
+"""Deliberate faults of the transition of groups, each of which some small world must notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from kvexamine.explorer.spoiling import SmallFault, after, around, forbidding, without
+from kvspec import rules
+from kvspec.groups import events as ev
+from kvspec.groups.state import State
+from kvspec.groups.vocabulary import Group, Kind
+
+
+def _regrouped(change: Callable[[Group], Group]) -> Callable[[State, Any], AbstractContextManager[None]]:
+    """As if the groups were others."""
+
+    @contextmanager
+    def disguise(state: State, event: Any) -> Iterator[None]:
+        layout = state.layout
+        state.layout = replace(layout, groups=tuple(map(change, layout.groups)))
+        yield
+        state.layout = layout
+
+    return disguise
+
+
+def _window(by: int) -> Callable[[Group], Group]:
+    return lambda group: replace(group, window=max(1, group.window + by)) if group.kind is Kind.WINDOW else group
+
+
+_NARROW, _WIDE = _regrouped(_window(-1)), _regrouped(_window(1))
+
+
+@contextmanager
+def _landed(state: State, event: ev.Release) -> Iterator[None]:
+    """As if no step of the request were on the device."""
+    live = state.requests[event.request]
+    flights, live.flights = live.flights, {}
+    yield
+    live.flights = flights
+
+
+@contextmanager
+def _dangling(state: State, event: ev.Release) -> Iterator[None]:
+    """A released entry still names its block."""
+    table = state.requests[event.request].tables[event.group]
+    id = table[event.index]
+    yield
+    table[event.index] = id
+
+
+@contextmanager
+def _leaking(state: State, event: ev.End) -> Iterator[None]:
+    """The last group keeps its references."""
+    number = len(state.layout.groups) - 1
+    table = state.requests[event.request].tables[number][:]
+    yield
+    for id in table:
+        if id is not None:
+            state.block(number, id).ref += 1
+
+
+def _unreferenced(state: State, event: ev.Admit) -> None:
+    """The shared blocks of a hit are not counted."""
+    for number, table in enumerate(event.tables):
+        for id in table[: event.hit // state.layout.groups[number].block_size]:
+            if id is not None:
+                state.block(number, id).ref -= 1
+
+
+def _too_far(state: State, event: ev.Admit) -> None:
+    """A hit counts one token too many."""
+    if event.hit:
+        live = state.requests[event.request.id]
+        live.computed, live.filled = event.hit + 1, [event.hit + 1] * len(live.tables)
+
+
+def _older(state: State, event: ev.Compute) -> None:
+    """What is kept is the state before the last token."""
+    live = state.requests[event.request]
+    for number, group in enumerate(state.layout.groups):
+        if group.kind is Kind.STATE and live.computed > 1:
+            id = live.tables[number][(live.computed - 1) // group.block_size]
+            if id is not None:
+                state.block(number, id).contexts[0] = live.contexts[live.computed - 2]
+
+
+def _at_once(state: State, event: ev.Compute) -> None:
+    """A drafter counts the slots that still lack the tokens behind them."""
+    live = state.requests[event.request]
+    for number, group in enumerate(state.layout.groups):
+        if group.kind is Kind.DRAFT:
+            live.filled[number] = live.computed
+
+
+@contextmanager
+def _undrafted(state: State, event: ev.Sample) -> Iterator[None]:
+    """The slots that were drafted from the sampled token stay as they were, and count."""
+    pools = [[block.copy() for block in pool] for pool in state.pools]
+    yield
+    state.pools = pools
+
+
+def _next_slot(state: State, event: ev.Compute) -> None:
+    """What is computed goes into the slot after it."""
+    live = state.requests[event.request]
+    for number, group in enumerate(state.layout.groups):
+        id = live.tables[number][(live.computed - 1) // group.block_size]
+        if group.slots > 1 and id is not None:
+            contexts = state.block(number, id).contexts
+            contexts.insert(0, contexts.pop())
+
+
+def _forgets_idle(state: State, event: ev.Event) -> None:
+    """The content of blocks that nobody holds is gone."""
+    for pool in state.pools:
+        for block in pool:
+            if not block.ref:
+                block.contexts = [None] * len(block.contexts)
+
+
+@contextmanager
+def _uncleared(state: State, event: ev.Admit | ev.Grow) -> Iterator[None]:
+    """A block that is handed over within its group keeps its content."""
+    old = [[block.copy() for block in pool] for pool in state.pools]
+    yield
+    for blocks, were in zip(state.pools, old, strict=True):
+        for block, was in zip(blocks, were, strict=True):
+            if block.owner == was.owner:
+                block.contexts, block.writers = was.contexts, was.writers
+
+
+@contextmanager
+def _newest_first(state: State, event: ev.Complete) -> Iterator[None]:
+    """As if the newest step of the request were its oldest."""
+    live = state.requests[event.request]
+    live.flights = dict(reversed(live.flights.items()))
+    yield
+    live.flights = dict(reversed(live.flights.items()))
+
+
+def _all_landed(state: State, event: ev.Complete) -> None:
+    """No step of the request is on the device any more."""
+    state.requests[event.request].flights.clear()
+
+
+def _sampled_twice(state: State, event: ev.Sample) -> None:
+    """The token joins the request once more, where that may have so many."""
+    live = state.requests[event.request]
+    if live.generated < live.request.max_new_tokens:
+        live.contexts += state.contexts.continue_chain(
+            live.contexts[-1], len(live.tokens), live.request.parts, [event.token]
+        )
+        live.tokens.append(event.token)
+
+
+def _is_kept(state: State, event: ev.Release) -> bool:
+    """Whether the entry is the last that may go, rounded down once more."""
+    group, live = state.layout.groups[event.group], state.requests[event.request]
+    return group.kind is Kind.WINDOW and (event.index + 2) * group.block_size > live.earliest - group.window + 1
+
+
+def _fault(name: str, says: str, transition: Callable[[Any, Any], None]) -> SmallFault:
+    return SmallFault(name, "groups", says, transition)
+
+
+_SAID = (
+    rules.COUNT_EQUALS_HOLDERS,
+    rules.CONSERVATION,
+    rules.NO_DANGLING_REFERENCE,
+    rules.EVERY_EXIT_RELEASES,
+    rules.FAILURE_IS_ATOMIC,
+)
+
+FAULTS = (
+    _fault("full-hit", "a hit on all tokens leaves none to compute", without(ev.Admit, rules.ONE_TOKEN_LEFT)),
+    _fault(
+        "one-group-hit",
+        "a hit is valid for the first group and not for the others",
+        without(ev.Admit, rules.EVERY_GROUP_HIT, rules.CONTENT_MATCHES_KEY),
+    ),
+    _fault("short-window-hit", "a hit lacks the first position of a window", around(ev.Admit, _NARROW)),
+    _fault(
+        "draft-hit",
+        "a hit is judged without tokens behind draft slots",
+        without(ev.Admit, rules.DRAFT_GROUP_HIT),
+    ),
+    _fault("unfinished-hit", "a hit on blocks of a step in flight", without(ev.Admit, rules.PUBLISH_ONLY_COMPUTED)),
+    _fault("held-block", "a block that somebody holds is handed out", without(ev.Admit, rules.CONSERVATION)),
+    _fault("reserved-block", "the reserved block is handed out", without(ev.Admit, rules.RESERVED_BLOCK)),
+    _fault("homeless-step", "a step writes what has no block", without(ev.Compute, rules.COVERAGE_AND_LIMIT)),
+    _fault("refuses-what-fits", "blocks are refused that are free", without(ev.Refuse, rules.FIT_AGREES_WITH_ALLOCATE)),
+    _fault("early-release", "a window gives back one position too early", around(ev.Release, _NARROW)),
+    _fault("any-release", "any entry is given back", without(ev.Release, rules.EVERY_GROUP_HIT)),
+    _fault("scheduled-release", "a release does not wait for the steps in flight", around(ev.Release, _landed)),
+    _fault("dangling-entry", "an entry that was given back still names its block", around(ev.Release, _dangling)),
+    _fault("end-leaks", "the last group of a request that ends keeps its blocks", around(ev.End, _leaking)),
+    _fault("unreferenced-hit", "a shared block is not counted", after(ev.Admit, _unreferenced)),
+    _fault("hit-too-far", "a hit counts one token too many", after(ev.Admit, _too_far)),
+    _fault("short-hit", "a hit is shorter than declared", without(ev.Admit, rules.LONGEST_GROUP_HIT)),
+    _fault("says-too-much", "the free blocks and the tables may be others", without(ev.Observe, *_SAID)),
+    _fault("older-state", "the state that is kept is that before the last token", after(ev.Compute, _older)),
+    _fault("draft-without-lag", "draft slots count before the tokens behind them", after(ev.Compute, _at_once)),
+    _fault("draft-not-corrected", "what was drafted from the sampled token stays", around(ev.Sample, _undrafted)),
+    _fault("next-slot", "what is computed goes into the next slot", after(ev.Compute, _next_slot)),
+    _fault(
+        "stranger-hit",
+        "a hit on blocks of other tokens",
+        without(ev.Admit, rules.CONTENT_MATCHES_KEY),
+    ),
+    _fault("grows-too-far", "a table grows further than declared", without(ev.Grow, rules.COVERAGE_AND_LIMIT)),
+    _fault("end-forgets", "the end of a request forgets what idle blocks hold", after(ev.End, _forgets_idle)),
+    _fault("release-forgets", "a release forgets what idle blocks hold", after(ev.Release, _forgets_idle)),
+    _fault("refusal-forgets", "a refusal forgets what idle blocks hold", after(ev.Refuse, _forgets_idle)),
+    _fault("old-content", "a block keeps its content when it is given to a new request", around(ev.Admit, _uncleared)),
+    _fault("old-content-grown", "a block keeps its content when a table grows by it", around(ev.Grow, _uncleared)),
+    _fault("newest-completes", "the newest step of a request is complete first", around(ev.Complete, _newest_first)),
+    _fault("all-complete", "all steps of a request are complete with the oldest", after(ev.Complete, _all_landed)),
+    _fault("sampled-twice", "a token that is sampled joins the request twice", after(ev.Sample, _sampled_twice)),
+    _fault(
+        "late-release",
+        "false alarm: an entry is not given back that no query reads any more",
+        forbidding(ev.Release, rules.EVERY_GROUP_HIT, _is_kept),
+    ),
+    _fault(
+        "wide-window-hit",
+        "false alarm: a hit must hold a position before the window",
+        around(ev.Admit, _WIDE),
+    ),
+    _fault(
+        "never-refused",
+        "false alarm: what does not fit must not be refused",
+        forbidding(ev.Refuse, rules.FIT_AGREES_WITH_ALLOCATE, lambda state, event: True),
+    ),
+)

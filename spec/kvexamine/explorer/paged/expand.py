@@ -1,0 +1,158 @@
+"""The successors of a key: by looking up what each request can do, or by playing every move on the whole state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kvexamine.explorer.broken import Wrong
+from kvexamine.explorer.paged.checks import NOTHING, broken_choice, broken_move, broken_state, idles
+from kvexamine.explorer.paged.components import HITS
+from kvexamine.explorer.paged.moves import Move, Transition, of_step, play, proposals
+from kvexamine.explorer.paged.packing import Codec
+from kvexamine.explorer.paged.profile import allowed
+from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.paged.views import Moved, Outcome, Views
+from kvspec import events as ev
+from kvspec.state import State
+
+
+def successors(
+    scope: Scope, transition: Transition, state: State, another: Callable[[], State] | None = None
+) -> Iterator[tuple[Move, State]]:
+    """Every move that the transition accepts, with the state after it; `state` is left alone.
+
+    `another` makes a state equal to `state`, where that is known to be faster than a copy.
+    """
+    for event in proposals(scope, state):
+        if scope.fcfs and not allowed(state, event, scope.victim):
+            continue
+        after = state.copy() if another is None else another()
+        if (move := play(scope, transition, after, event)) is not None:
+            yield move, after
+
+
+class Whole:
+    """Plays every move on the whole state and checks every invariant of what comes of it."""
+
+    def __init__(self, codec: Codec, transition: Transition) -> None:
+        self.codec, self.transition = codec, transition
+        self.known: set[bytes] = set()
+        """Keys whose invariants hold."""
+
+    def __call__(self, key: bytes) -> list[bytes]:
+        """The keys of all successors. Raises `Wrong` where something is broken."""
+        scope, before = self.codec.scope, self.codec.read(key)
+        moves, keys = [], []
+        for move, after in successors(scope, self.transition, before, lambda: self.codec.read(key)):
+            new = self.codec.key(after)
+            wrong = broken_move(scope, before, after, move)
+            if wrong is None and new not in self.known:
+                wrong = broken_state(scope, after)
+                self.known.add(new)
+            if wrong is None and new == key and idles(before, move):
+                wrong = NOTHING
+            if wrong is not None:
+                raise Wrong(wrong)
+            moves.append(move)
+            keys.append(new)
+        if (wrong := broken_choice(scope, moves)) is not None:
+            raise Wrong(wrong)
+        return keys
+
+
+class Local:
+    """Looks up the moves of each request by what it can see, and puts the successors together."""
+
+    def __init__(self, codec: Codec, transition: Transition) -> None:
+        self.codec, self.transition, self.scope = codec, transition, codec.scope
+        self.views = Views(codec, transition)
+        self.at = 1 + len(codec.names)
+        self.sights: dict[tuple[int, int, int], tuple[int, ...]] = {}
+        self.moved: dict[tuple[int, tuple[int, ...], int], tuple[int, tuple[int, ...]]] = {}
+        self.resets = self.scope.has("reset")
+
+    def __call__(self, key: bytes) -> list[bytes]:
+        """The keys of all successors. Raises `Wrong` where something is broken."""
+        codec, found, keys = self.codec, self.views.found, list[bytes]()
+        row, at = codec.unpack(key), self.at
+        header, everyone, shape, blocks = row[0], row[1:at], row[at], row[at + 1 :]
+        forked = everyone[-1] != 0
+        for place, local in enumerate(everyone):
+            reach = codec.reach[local]
+            if reach is None:
+                continue
+            if reach == HITS:
+                chain, key_of = codec.chain[local], codec.key_of
+                view = tuple([b for b, block in enumerate(blocks) if key_of[block] in chain])
+            else:
+                view = self.sights.get((place, shape, reach)) or self._sight(place, shape, reach)
+            seen = (header, local, forked, *[blocks[b] for b in view])
+            outcomes = found.get(seen)
+            if outcomes is None:
+                own = len(codec.shapes.kept[shape].tables[place])
+                outcomes = found[seen] = self.views.of_request(place, header, local, forked, own, seen[3:])
+            self._add(keys, row, view, outcomes)
+        new_step = self.views.ends.get(row[:at], ())
+        if new_step == ():
+            new_step = self.views.end_of_step(header, everyone)
+        if new_step is not None:
+            keys.append(codec.pack(*new_step, shape, *(codec.aged(blocks) if codec.ages else blocks)))
+        if self.resets:
+            keys += self._reset(key)
+        if key in keys:
+            raise Wrong(NOTHING)
+        return keys
+
+    def _add(self, keys: list[bytes], row: tuple[int, ...], view: tuple[int, ...], outcomes: Sequence[Outcome]) -> None:
+        """Put the successors together that these outcomes lead to."""
+        at, pack, moved = self.at, self.codec.pack, self.moved
+        first = at + 1
+        for header, people, changed, change, to in outcomes:
+            new = list(row)
+            new[0] = header
+            for who, part in people:
+                new[who] = part
+            for b, number in changed:
+                new[first + view[b]] = number
+            if change is not None:
+                found = moved.get((row[at], view, change))
+                if found is None:
+                    found = self._moved(row[at], view, change, to, new[first:])
+                new[at:] = (found[0], *[new[b] for b in found[1]])
+            keys.append(pack(*new))
+
+    def _sight(self, place: int, shape: int, reach: int) -> tuple[int, ...]:
+        """The blocks of the request's table, and the idle ones that it could take."""
+        tables, held = self.codec.shapes.kept[shape]
+        found = self.sights[place, shape, reach] = (*tables[place], *range(held, min(held + reach, self.codec.size)))
+        return found
+
+    def _moved(
+        self, shape: int, view: tuple[int, ...], change: int, to: Moved, blocks: list[int]
+    ) -> tuple[int, tuple[int, ...]]:
+        """The shape after tables or the order of eviction have changed, and where in a row its blocks were."""
+        tables, held = self.codec.shapes.kept[shape]
+        after = list(tables)
+        for place, table in to.tables:
+            after[place] = tuple([view[b] for b in table])
+        left = {view[b] for b in to.left}
+        idle = [b for b in range(held, len(blocks)) if b not in left]
+        idle += [view[b] for b in to.joined]
+        if not self.scope.ordered:
+            idle.sort(key=blocks.__getitem__)
+        names = self.codec.rename(after, idle)
+        found = self.codec.shape(names, after), tuple([self.at + 1 + b for b in names])
+        if self.scope.ordered:
+            self.moved[shape, view, change] = found
+        return found
+
+    def _reset(self, key: bytes) -> list[bytes]:
+        before, keys = self.codec.read(key), []
+        for event in of_step(self.scope, before):
+            after = before.copy()
+            if isinstance(event, ev.Reset) and (move := play(self.scope, self.transition, after, event)) is not None:
+                wrong = broken_move(self.scope, before, after, move) or broken_state(self.scope, after)
+                if wrong is not None:
+                    raise Wrong(wrong)
+                keys.append(self.codec.key(after))
+        return keys

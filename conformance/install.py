@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 ENGINES = Path("conformance/kvengines")
-PROJECT = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 OLDEST = PROJECT["requires-python"].removeprefix(">=")
 HERE = ".".join(map(str, sys.version_info[:2]))
 SUSPECT = re.compile(r"(?:No matching distribution found for|requested \(constraint\)|Failed building wheel for) (\S+)")
@@ -72,7 +72,7 @@ def main(name: str, marker: str) -> int:
         if done.returncode:
             print(done.stdout, end="", file=sys.stderr)
             return done.returncode
-    Path(marker).write_text(left_out)
+    Path(marker).write_text(left_out, encoding="utf-8")
     return 0
 
 

@@ -176,7 +176,7 @@ def _silence() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for the child's whole life
+        sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the child's whole life
 
 
 def _listen(

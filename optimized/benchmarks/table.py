@@ -102,6 +102,6 @@ def versions() -> str:
 
 def save(text: str, path: Path = RESULTS) -> None:
     """Put the table between the marks of a document."""
-    before, _, rest = path.read_text().partition(BEGIN)
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")

@@ -131,7 +131,7 @@ def test_the_command_says_what_kills_without_the_check(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["imposters", "--name", "B001", "--alone", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert "without it" in done.output
-    (kill,) = json.loads(path.read_text())["imposters"]
+    (kill,) = json.loads(path.read_text("utf-8"))["imposters"]
     assert kill["alone"] is False and kill["without"]
     assert msgspec.json.decode(path.read_bytes(), type=KillsFile).imposters[0].bug == "B001"
 
@@ -143,7 +143,7 @@ def test_the_page_has_every_imposter_and_every_bug() -> None:
 
 
 def test_the_page_in_the_repository_has_them_too() -> None:
-    text, again = PAGE.read_text(), f"make it again: {COMMAND}"
+    text, again = PAGE.read_text("utf-8"), f"make it again: {COMMAND}"
     assert [name for name in NAMED if f"**{name}**" not in text] == [], again
     assert [bug.id for bug in BUGS if f"({bug.address}) {bug.id}" not in text] == [], again
     assert f"{len(IMPOSTERS)} of {len(IMPOSTERS)} killed" in text, again

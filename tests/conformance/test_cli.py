@@ -35,7 +35,7 @@ def test_a_clean_engine_returns_0_and_a_report(tmp_path: Path) -> None:
     done = kvspec("check", "reference", "--examples", "40", "--seed", "7", "--json", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Put to the test fewer than 100 times: " in done.stdout
-    data = json.loads(path.read_text())
+    data = json.loads(path.read_text("utf-8"))
     assert {"engine", "engine_version", "kvspec_version", "spec_version", "seed", "rules"} <= set(data)
     assert data["engine"] == "reference" and data["seed"] == 7
     for line in data["rules"]:
@@ -47,7 +47,7 @@ def test_the_same_seed_gives_the_same_report(tmp_path: Path) -> None:
     def report(name: str) -> dict:
         path = tmp_path / name
         kvspec("check", "contiguous", "--examples", "100", "--seed", "3", "--json", str(path))
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text("utf-8"))
         del data["seconds"]
         return data
 

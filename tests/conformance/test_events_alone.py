@@ -97,7 +97,11 @@ def test_the_events_of_an_imposter_alone_break_the_same_rule(imposter: Imposter)
 
 def written_states(path: Path) -> list[str]:
     """What a module writes of anything that it calls a state."""
-    assigned = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assign | ast.AugAssign)]
+    assigned = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign | ast.AugAssign)
+    ]
     targets = [one for node in assigned for one in (node.targets if isinstance(node, ast.Assign) else [node.target])]
     owned = [(one, one.value) for one in targets if isinstance(one, ast.Attribute | ast.Subscript)]
     return [

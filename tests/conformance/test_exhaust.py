@@ -262,7 +262,7 @@ def test_every_scope_of_ours_has_a_name_and_a_subject_of_its_own() -> None:
     assert all(find(scope.name) is scope for scope in OWN)
 
 
-PAGE = (Path(__file__).parents[2] / "spec/explorer.md").read_text()
+PAGE = (Path(__file__).parents[2] / "spec/explorer.md").read_text("utf-8")
 KILLED = {
     name: {scope: int(number) for scope, number in re.findall(r"`([\w-]+)` (\d+)", cells)}
     for name, cells in re.findall(r"^\| (\w+) \| (?:pool|stepper) \| (`.*) \|$", PAGE, re.MULTILINE)
@@ -333,7 +333,7 @@ def test_the_command_says_how_far_it_went_and_writes_it(tmp_path: Path) -> None:
     assert "3 operations" in said
     assert "Skipped on the pool, which does not swap: swap." in said
     assert "--examples" not in said
-    told = json.loads(path.read_text())
+    told = json.loads(path.read_text("utf-8"))
     assert {(one["scope"], one["surface"]) for one in told["scopes"]} == {
         (scope, surface) for scope in ("chains", "swap") for surface in ("pool", "stepper")
     }
@@ -416,7 +416,7 @@ def test_the_options_of_an_engine_are_told_and_written(given: tuple[str, ...], v
     )
     assert code == 0, said
     assert f"On the stepper with chunk={value} (--option tries another value)." in said
-    assert [one["options"] for one in json.loads(path.read_text())["scopes"]] == [{"chunk": value}]
+    assert [one["options"] for one in json.loads(path.read_text("utf-8"))["scopes"]] == [{"chunk": value}]
 
 
 def told(result: SurfaceResult, *scopes: str) -> str:
@@ -458,7 +458,7 @@ def test_what_was_found_before_a_death_is_kept_and_what_was_not_begun_is_named(t
     assert "alloc/conservation" in said and "ends its process with exit status 17" in said
     assert "not complete: the engine ended its process" in " ".join(said.split())
     assert "The search on the stepper is not complete: the engine ended its process. Not begun: prefix." in said
-    report = json.loads(path.read_text())
+    report = json.loads(path.read_text("utf-8"))
     first, second = report["scopes"]
     assert first["complete"] and first["broken"] == ["alloc/conservation"]
     assert not second["complete"] and second["histories"]

@@ -60,7 +60,7 @@ def test_the_command_writes_the_kills_and_succeeds(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["imposters", "--name", "B123", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert "1 of 1 imposters killed" in done.output.splitlines()[-1]
-    (kill,) = json.loads(path.read_text())["imposters"]
+    (kill,) = json.loads(path.read_text("utf-8"))["imposters"]
     assert {"name", "bug", "rule", "killed", "by", "examples", "steps"} <= set(kill)
     assert kill["bug"] == "B123"
     assert kill["killed"]

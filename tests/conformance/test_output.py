@@ -61,7 +61,7 @@ def test_asking_whether_a_file_can_be_written_leaves_no_file_and_changes_none(tm
     assert not (tmp_path / "new").exists()
     (tmp_path / "old").write_text("text")
     output.require_writable(tmp_path / "old")
-    assert (tmp_path / "old").read_text() == "text"
+    assert (tmp_path / "old").read_text("utf-8") == "text"
     with pytest.raises(typer.Exit):
         output.require_writable(tmp_path)
 

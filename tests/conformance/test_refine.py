@@ -232,7 +232,7 @@ def test_an_engine_that_raises_hangs_or_dies_is_not_allowed(engine: str, tmp_pat
     path = tmp_path / "r.json"
     done = kvspec("refine", engine, "--events", "400", "--patience", "1", "--json", str(path))
     assert done.exit_code == 1, done.output
-    told = json.loads(path.read_text())
+    told = json.loads(path.read_text("utf-8"))
     assert told["answer"] == "broken"
     ended = told["ended"]["sched/progress-or-reject"]
     assert ended["seen"] == DEATHS[engine]
@@ -345,7 +345,7 @@ def test_a_wrong_engine_is_told_with_the_commands_that_show_it_again(tmp_path: P
     path, trace = tmp_path / "r.json", tmp_path / "t.jsonl"
     done = kvspec("refine", IMPOSTER, "--events", "600", "--json", str(path))
     assert done.exit_code == 1, done.output
-    told = json.loads(path.read_text())
+    told = json.loads(path.read_text("utf-8"))
     first = told["broken"]["sched/step-budget"]
     assert told["answer"] == "broken"
     assert f"rerun   kvspec record {IMPOSTER} t.jsonl --surface stepper --seed {first['seed']}" in done.output

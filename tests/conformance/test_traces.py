@@ -45,7 +45,7 @@ from kvspec.vocabulary import Surface
 from tests.spec.test_any_events import anything
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "conformance" / "TRACES.md").read_text()
+PAGE = (ROOT / "conformance" / "TRACES.md").read_text("utf-8")
 HEADER = Header.of(World(num_blocks=4, block_size=2, token_budget=4, max_running=2), Capabilities())
 FIRST = msgspec.json.encode(HEADER)
 ADD = b'{"event":"Add","request":{"id":"A","prompt":[0,1,0],"max_new_tokens":2}}'
@@ -110,7 +110,7 @@ def test_what_an_engine_does_is_read_back(stepped: History, pooled: History) -> 
 
 def test_a_trace_holds_every_capability_that_the_specification_asks_for() -> None:
     folder = Path(kvspec.__file__).parent
-    sources = [p.read_text() for p in (*folder.glob("*.py"), *folder.glob("transition/*.py"))]
+    sources = [p.read_text("utf-8") for p in (*folder.glob("*.py"), *folder.glob("transition/*.py"))]
     asked = {name for source in sources for name in re.findall(r"capabilities\.([a-z_]+)", source)}
     assert asked <= set(Declared.__struct_fields__)
 

@@ -26,7 +26,7 @@ from kvexamine.explorer.paged.search import Search, honest
 from kvspec import Capabilities, State, World
 from kvspec.state import Block, Live
 
-PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text()
+PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text("utf-8")
 EVERYDAY = list(everyday())
 LOCAL = [scope for scope in EVERYDAY if scope.local]
 by_name = pytest.mark.parametrize("scope", EVERYDAY, ids=lambda scope: scope.name)

@@ -19,7 +19,7 @@ def test_scopes_are_explored_in_processes_of_their_own_and_written(tmp_path: Pat
     path = tmp_path / "e.json"
     done = explore("--scope", "chains", "--scope", "fcfs", "--jobs", "2", "--json", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
-    scopes = json.loads(path.read_text())["scopes"]
+    scopes = json.loads(path.read_text("utf-8"))["scopes"]
     assert [scope["name"] for scope in scopes] == ["chains", "fcfs"]
     for scope in scopes:
         assert set(scope) == {"name", "states", "transitions", "seconds", "complete", "violations"}
@@ -51,7 +51,7 @@ def test_the_help_says_what_a_scope_is_and_how_long_it_takes() -> None:
 def test_faults_are_written_as_json_and_told_of_the_scopes_in_which_they_were_tried(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
     done = explore("--faults", "--scope", "reset", "--scope", "reset", "--json", str(path))
-    faults = json.loads(path.read_text())["faults"]
+    faults = json.loads(path.read_text("utf-8"))["faults"]
     assert {name for fault in faults for name in fault["moves"]} == {"reset"}
     noticed = [fault["name"] for fault in faults if fault["noticed"]]
     assert "reset-keeps-keys" in noticed

@@ -36,7 +36,7 @@ from kvspec.tree.state import HandleId, Page
 from kvspec.violation import Tally, Violation
 from kvspec.vocabulary import NO_PARTS, BlockId, Capabilities, Request, RequestId, TokenId, World
 
-PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text()
+PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text("utf-8")
 EVERYDAY = [small for small in SMALL.values() if not small.large]
 SHORT = ("groups-draft", "groups-drafts-ahead", "tree-pages", "tree-places")
 by_name = pytest.mark.parametrize("small", EVERYDAY, ids=lambda small: small.name)

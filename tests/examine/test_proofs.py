@@ -26,7 +26,7 @@ from kvexamine.proofs.results import Kind, Outcome
 from kvspec import events as ev
 from kvspec.rules import RULES
 
-PAGE = (Path(__file__).parents[2] / "spec" / "proofs.md").read_text()
+PAGE = (Path(__file__).parents[2] / "spec" / "proofs.md").read_text("utf-8")
 MODELLED = [event for action in ACTIONS.values() for event in action.events]
 
 
@@ -167,7 +167,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert answer.exit_code == 0, answer.output
     last = answer.output.strip().splitlines()[-1]
     assert last == "1 obligation proved (1 claim), 1 of 1 mutants refuted; nothing failed"
-    assert '"holds":true' in report.read_text()
+    assert '"holds":true' in report.read_text("utf-8")
     assert CliRunner().invoke(app, ["prove", "--only", "no such thing"]).exit_code == 2
 
 

@@ -429,7 +429,7 @@ TINIES = (Shape("decode", "tiny", ((40, 1),), HEADS), Shape("copy", "tiny", ((16
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, clock: None) -> Path:
     """A copy of the page, and a run of two small shapes that would fill it."""
     copy = tmp_path / "RESULTS.md"
-    copy.write_text(table.RESULTS.read_text())
+    copy.write_text(table.RESULTS.read_text("utf-8"))
     monkeypatch.setattr(table.save, "__defaults__", (copy,))
     monkeypatch.setattr(run, "standard", lambda: iter(TINIES))
     monkeypatch.setattr(contenders, "CONTENDERS", {"torch SDPA": contenders.sdpa})
@@ -454,14 +454,14 @@ def says_what_was_timed(text: str) -> bool:
 
 
 def test_the_page_holds_either_a_measured_table_or_the_sentence_that_nothing_was_timed() -> None:
-    assert says_what_was_timed(table.RESULTS.read_text())
+    assert says_what_was_timed(table.RESULTS.read_text("utf-8"))
     assert not says_what_was_timed(f"{table.BEGIN}\n{table.END}".replace("\n", "\nnothing\n"))
     assert not says_what_was_timed(f"{table.NOTHING}{table.BEGIN}\n{table.NOTHING}\n{table.END}")
 
 
 def test_rows_are_kept_between_the_marks(page: Path) -> None:
     assert timed()
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     assert says_what_was_timed(text) and table.NOTHING not in text
     assert "NVIDIA stand-in" in text and text.count("| decode tiny |") == text.count("| copy tiny |") == 1
     assert "shapes were left out" not in text
@@ -470,15 +470,15 @@ def test_rows_are_kept_between_the_marks(page: Path) -> None:
 def test_a_row_that_fails_says_so_and_costs_no_other(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def scarce(shape: Shape, *_: object) -> problems.Problem:
         if shape.operation == "decode":
-            assert table.NOTHING in page.read_text()
+            assert table.NOTHING in page.read_text(encoding="utf-8")
             raise torch.cuda.OutOfMemoryError("too little")
-        assert "1 shapes were left out" in page.read_text()
+        assert "1 shapes were left out" in page.read_text(encoding="utf-8")
         return problems.build(shape, CPU, 0)
 
     monkeypatch.setattr(run, "build", scarce)
     assert not timed()
-    assert "| decode tiny | 4/2 d64 | bf16 | failed: OutOfMemoryError |" in page.read_text()
-    assert re.search(r"\| copy tiny \| 4/2 d64 \| int8 \| \d", page.read_text())
+    assert "| decode tiny | 4/2 d64 | bf16 | failed: OutOfMemoryError |" in page.read_text(encoding="utf-8")
+    assert re.search(r"\| copy tiny \| 4/2 d64 \| int8 \| \d", page.read_text(encoding="utf-8"))
 
 
 def test_a_fault_of_a_stranger_is_a_cell_and_one_that_takes_the_device_ends_the_run(
@@ -489,16 +489,18 @@ def test_a_fault_of_a_stranger_is_a_cell_and_one_that_takes_the_device_ends_the_
 
     monkeypatch.setattr(contenders, "CONTENDERS", {"stranger": faulty})
     assert timed()
-    assert "| failed: RuntimeError |" in page.read_text()
+    assert "| failed: RuntimeError |" in page.read_text(encoding="utf-8")
     monkeypatch.setattr(run, "answers", lambda: False)
     assert not timed()
-    assert "1 shapes were left out" in page.read_text() and "copy tiny" not in page.read_text()
+    assert "1 shapes were left out" in page.read_text(encoding="utf-8") and "copy tiny" not in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_without_time_shapes_are_left_out(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert timed(minutes=-1)
     assert "2 shapes were left out" in capsys.readouterr().out
-    assert table.NOTHING in page.read_text()
+    assert table.NOTHING in page.read_text(encoding="utf-8")
 
 
 def test_a_failure_is_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_an_extra_is_installed_with_the_extras_that_it_names(project: Path) -> N
     done = install(project, "whole")
     assert done.returncode == 0, done.stderr
     assert installed(project) == {"anywhere", "everywhere"}
-    assert (project / "marker").read_text() == ""
+    assert (project / "marker").read_text("utf-8") == ""
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_engine_without_a_wheel_for_this_python_is_left_out_in_a_line(
     done = install(project, name)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{name} is left out: {package}==1.0 has no wheel for Python {HERE}\n"
-    assert (project / "marker").read_text() == done.stdout
+    assert (project / "marker").read_text("utf-8") == done.stdout
     assert installed(project) == set()
 
 

@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
 
 def pretend(python: Path, minor: int) -> None:
     answer = f"echo 3.{minor}" if minor >= 11 else ":"
-    python.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo Python 3.{minor}.0 || {answer}\n')
+    python.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo Python 3.{minor}.0 || {answer}\n', encoding="utf-8")
     python.chmod(0o755)
 
 

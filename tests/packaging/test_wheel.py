@@ -52,7 +52,7 @@ def test_an_empty_environment_checks_the_reference(wheel: Path, tmp_path: Path) 
     report = tmp_path / "report.json"
     out = run(kvspec, "check", "reference", "--examples", 60, "--json", report, cwd=tmp_path)
     assert "0 broken" in out
-    assert json.loads(report.read_text())["engine"] == "reference"
+    assert json.loads(report.read_text("utf-8"))["engine"] == "reference"
     told = json.loads(run(kvspec, "explain", "sched/step-budget", "--json", cwd=tmp_path))
     assert told["tests"] is None and all(told[key] for key in ("text", "guards", "imposters", "bugs", "engines"))
     refused = subprocess.run(

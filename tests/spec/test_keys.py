@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kvspec.keys import encode_block, encode_root, key_chain, root_key
 from kvspec.vocabulary import KeyParts, Media
 
-VECTORS = json.loads((files("kvspec") / "vectors" / "key_chain.json").read_text())
+VECTORS = json.loads((files("kvspec") / "vectors" / "key_chain.json").read_text("utf-8"))
 
 
 def number(value: int, size: int) -> bytes:

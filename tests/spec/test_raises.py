@@ -39,7 +39,9 @@ class Lawful:
 
 
 def functions(path: Path) -> list[Lawful]:
-    found = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+    found = [
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    ]
     return [lawful(node) for node in found]
 
 
@@ -99,7 +101,7 @@ def test_every_guard_has_words_and_nothing_else_has() -> None:
 @pytest.mark.parametrize("path", LAW, ids=lambda path: path.stem)
 def test_a_guard_is_plain(path: Path) -> None:
     """The law has one way to say that a guard does not hold, and knows nothing of what went before or of blame."""
-    source = path.read_text()
+    source = path.read_text(encoding="utf-8")
     assert not any(
         word in source for word in ("tally.require", "tally.broken", "lambda:", "import blame", "from kvspec.blame")
     )

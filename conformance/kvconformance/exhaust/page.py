@@ -64,9 +64,9 @@ def main(
     try:
         told = msgspec.json.decode(kills.read_bytes(), type=KillsFile)
         require_reasons(told.rows)
-        text = written(page.read_text(), "own-scopes", scopes_table(OWN))
+        text = written(page.read_text("utf-8"), "own-scopes", scopes_table(OWN))
         made = f"{told.made}, {told.seconds:.0f} s"
-        page.write_text(written(text, "imposters", imposters_tables(told.rows, tuple(everyday()), made)))
+        page.write_text(written(text, "imposters", imposters_tables(told.rows, tuple(everyday()), made)), "utf-8")
     except (ValueError, OSError) as error:
         print(f"page: {error}", file=sys.stderr)
         raise typer.Exit(2) from error

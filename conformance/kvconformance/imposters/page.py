@@ -131,7 +131,7 @@ def main(
         missing = {imposter.__name__ for imposter in IMPOSTERS} ^ {kill.name for kill in found}
         if missing:
             raise ValueError(f"{kills} and the imposters differ in {', '.join(sorted(missing))}")
-        page_file.write_text(page(found, f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}"))
+        page_file.write_text(page(found, f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}"), "utf-8")
     except (ValueError, OSError) as error:
         print(f"page: {error}", file=sys.stderr)
         raise typer.Exit(2) from error

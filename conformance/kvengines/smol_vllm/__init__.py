@@ -168,7 +168,7 @@ class SmolStepper(Memory):
         """Run the engine's step and tell what it did."""
         self.actions, self.noted = [], None
         before = {group.group_id for group in self.engine.scheduler.swapped}
-        with Path(os.devnull).open("w") as null, contextlib.redirect_stdout(null):
+        with Path(os.devnull).open("w", encoding="utf-8") as null, contextlib.redirect_stdout(null):
             outputs = self.engine.step()
         self.finished = [self.names[output.group_id] for output in outputs if output.finished]
         after = {group.group_id for group in self.engine.scheduler.swapped}

@@ -44,7 +44,7 @@ REPRODUCIBLE_HASH = "sha256_cbor"
 def base_config() -> Any:
     """The configuration that every world is a copy of: reading a model's takes seconds the first time."""
     with tempfile.TemporaryDirectory(prefix="kvspec-vllm-") as folder:
-        (Path(folder) / "config.json").write_text(json.dumps(TINY_MODEL))
+        (Path(folder) / "config.json").write_bytes(json.dumps(TINY_MODEL).encode())
         model = ModelConfig(model=folder, dtype="float32", seed=0, skip_tokenizer_init=True, max_model_len=64)
         scheduler = scheduler_config(World(8, 4), 64)
         cache_config = CacheConfig(block_size=4, enable_prefix_caching=True)

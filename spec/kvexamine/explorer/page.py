@@ -84,10 +84,10 @@ def main(path: str | None = None) -> None:
     if path is None:
         print("\n\n".join(tables.values()))
         return
-    text = Path(path).read_text()
+    text = Path(path).read_text(encoding="utf-8")
     for name, table in tables.items():
         text = written(text, name, table)
-    Path(path).write_text(text)
+    Path(path).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -225,9 +225,9 @@ def drift(claim: Claim) -> Iterator[str]:
     script, certificate = KEPT / f"{claim.name}.gappa", KEPT / f"{claim.name}.v"
     if not script.is_file() or not certificate.is_file():
         yield f"no script or certificate {claim.name} in {KEPT.name}/; python -m kvexamine.proofs.gappa writes them"
-    elif script.read_text() != claim.text:
+    elif script.read_text("utf-8") != claim.text:
         yield f"the kept script {script.name} is not what is generated"
-    elif not certificate.read_text().startswith(_header(claim)):
+    elif not certificate.read_text("utf-8").startswith(_header(claim)):
         yield f"the certificate {certificate.name} is of another script"
 
 
@@ -242,8 +242,10 @@ def main() -> int:
         if not all(holds for holds, _ in answers):
             print(f"{claim.name}: Gappa does not prove it")
             return 1
-        (KEPT / f"{claim.name}.gappa").write_text(claim.text)
-        (KEPT / f"{claim.name}.v").write_text(_header(claim) + "".join(certificate for _, certificate in answers))
+        (KEPT / f"{claim.name}.gappa").write_text(claim.text, "utf-8")
+        (KEPT / f"{claim.name}.v").write_text(
+            _header(claim) + "".join(certificate for _, certificate in answers), "utf-8"
+        )
         print(f"{claim.name}: {len(answers)} bounds")
     return 0
 

@@ -118,7 +118,7 @@ def ours(function: Callable[..., Any], *args: Any, grid: tuple[int, ...] = (1,),
 
 def page() -> dict[str, dict[str, str]]:
     """The table of the page: verdict by trap and version."""
-    lines = [line.strip("| ").split("|") for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    lines = [line.strip("| ").split("|") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line] for line in lines]
     versions = [(index, cell) for index, cell in enumerate(rows[0]) if re.fullmatch(r"\d+\.\d+\.\d+", cell)]
     return {row[0].strip("`"): {version: row[i] for i, version in versions} for row in rows[2:]}

@@ -29,8 +29,8 @@ logging.getLogger("vllm").setLevel(logging.ERROR)
 BLOCK, BLOCKS = 2, 9
 init_none_hash(sha256)
 with tempfile.TemporaryDirectory() as folder:
-    (Path(folder) / "config.json").write_text(
-        json.dumps({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})
+    (Path(folder) / "config.json").write_bytes(
+        json.dumps({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}).encode()
     )
     model = ModelConfig(model=folder, dtype="float32", skip_tokenizer_init=True, max_model_len=(BLOCKS - 1) * BLOCK)
 scheduling = SchedulerConfig(

@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from kvconformance.cli import app
-from kvconformance.explain import facts
+from kvconformance.explain import facts, law
 from kvconformance.explain.facts import explanation
 from kvconformance.explain.references import Place, every_test, guards, rules_of_tests
 from kvconformance.imposters import IMPOSTERS
-from kvspec import RULES, law, rules
+from kvspec import RULES, rules
 from kvspec.rules import Rule
 
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from kvconformance.explain import law
 from kvconformance.explain.references import referred
-from kvspec import RULES, law, transition
+from kvspec import RULES, transition
 from kvspec.groups import transition as of_groups
 from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.rules import Rule

@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from kvconformance.explain import law
 from kvconformance.explain.facts import Broke, Explanation, explanation
 from kvconformance.output import usage
-from kvspec import law
 from kvspec.rules import RULES, find
 
 console = Console(highlight=False, soft_wrap=True)

@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 
 from kvconformance.bugs import BUGS
-from kvconformance.explain import references
+from kvconformance.explain import law, references
 from kvconformance.imposters.registry import IMPOSTERS, surface_of
 from kvconformance.table import EngineLine, kept
-from kvspec import law
 from kvspec.rules import RULES, Rule
 
 REPOSITORY = Path(__file__).parents[3]

@@ -28,7 +28,7 @@ from kvspec.hidden import (
 )
 from kvspec.state import State
 from kvspec.violation import HarnessFault, Tally, Violation
-from kvspec.vocabulary import Capabilities, World
+from kvspec.vocabulary import Freedoms, World
 
 MOST_STATES: Final = 4_096
 """States kept at a time unless told otherwise; with more of them the verdict is "not decided"."""
@@ -75,9 +75,7 @@ class Undecided(Exception):
         self.most = most
 
 
-def compatible(
-    world: World, capabilities: Capabilities, most: int = MOST_STATES, *, nameless: bool = False
-) -> Compatible:
+def compatible(world: World, capabilities: Freedoms, most: int = MOST_STATES, *, nameless: bool = False) -> Compatible:
     """The one state in which every engine begins.
 
     What `hides_lost_takes` hides is followed here, so the states themselves hold the engine to the order of eviction.

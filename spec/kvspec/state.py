@@ -8,7 +8,7 @@ from kvspec.contexts import Contexts
 from kvspec.mirror import EMPTY, Index
 from kvspec.vocabulary import (
     BlockId,
-    Capabilities,
+    Freedoms,
     Phase,
     Request,
     RequestId,
@@ -115,7 +115,7 @@ class State:
     """Everything the rules speak about. Built by `initial`, changed only by `kvspec.transition.step`."""
 
     world: World
-    capabilities: Capabilities
+    capabilities: Freedoms
     contexts: Contexts
     requests: dict[RequestId, Live]
     blocks: list[Block]
@@ -206,7 +206,7 @@ class State:
         return request.limit > self.world.max_model_len or self.world.blocks_for(request.limit - 1) > self.usable
 
 
-def initial(world: World, capabilities: Capabilities, contexts: Contexts | None = None) -> State:
+def initial(world: World, capabilities: Freedoms, contexts: Contexts | None = None) -> State:
     """All requests still to come, every usable block free."""
     blocks: list[Block] = [Untouched(world.block_size)] * world.num_blocks
     return State(

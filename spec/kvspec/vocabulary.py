@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import ClassVar, NewType
+from typing import NewType
 
 BlockId = NewType("BlockId", int)
 """Index of a physical block, 0 <= id < num_blocks."""
@@ -21,28 +21,26 @@ StepId = NewType("StepId", int)
 TransferId = NewType("TransferId", int)
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """The name of a face of an engine that can be driven and judged by itself; rules say which of these they bind."""
+class Surface(Enum):
+    """A face of an engine that can be driven and judged by itself. Rules speak of these; any other name is one too."""
 
-    value: str
+    POOL = "pool"
+    STEPPER = "stepper"
+    GROUPS = "groups"
+    TREE = "tree"
+    GENERATOR = "generator"
+    QUANTIZER = "quantizer"
+    ATTENTION = "attention"
 
-    POOL: ClassVar[Surface]
-    STEPPER: ClassVar[Surface]
-    GROUPS: ClassVar[Surface]
-    TREE: ClassVar[Surface]
-    GENERATOR: ClassVar[Surface]
-    QUANTIZER: ClassVar[Surface]
-    ATTENTION: ClassVar[Surface]
-
-
-Surface.POOL = Surface("pool")
-Surface.STEPPER = Surface("stepper")
-Surface.GROUPS = Surface("groups")
-Surface.TREE = Surface("tree")
-Surface.GENERATOR = Surface("generator")
-Surface.QUANTIZER = Surface("quantizer")
-Surface.ATTENTION = Surface("attention")
+    @classmethod
+    def _missing_(cls, value: object) -> Surface | None:
+        """The surface of a name that no rule speaks of, always the same object."""
+        if not isinstance(value, str):
+            return None
+        surface = object.__new__(cls)
+        surface._name_ = surface._value_ = value
+        cls._value2member_map_[value] = surface
+        return surface
 
 
 class Phase(Enum):
@@ -139,11 +137,34 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What an engine can do, and which of the freedoms of the specification it uses.
+class Freedoms:
+    """What the specification leaves open, as an engine uses it: all that judging asks of its declaration.
 
-    The first group bounds the worlds it can be built for, the second says which operations it has, the third
-    declares behaviour that the specification leaves open. Undeclared freedom is a violation, declared freedom is not.
+    Undeclared freedom is a violation, declared freedom is not.
+    """
+
+    reserved_blocks: frozenset[BlockId] = frozenset()
+    publishes: str = "computed"
+    lookahead_blocks: int = 0
+    watermark_blocks: int = 0
+    remaps_duplicates: bool = False
+    orders_transfers: bool = False
+    """On the device a transfer waits for the steps that were dispatched before it."""
+    counts_copies: bool = False
+    """Published events tell of every copy of a key: it is gone after as many removals as it was stored."""
+    hides_lost_takes: bool = False
+    """A plan does not show the blocks that a victim took in its last step, before it was preempted in it."""
+    idle_steps: int = 0
+    preemptions: tuple[str, ...] = ("recompute",)
+    profiles: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities(Freedoms):
+    """What an engine can do, beside the freedoms of the specification that it uses: what a driver needs to know.
+
+    The first group bounds the worlds it can be built for, the second says which operations it has, the third how its
+    answers are to be read.
     """
 
     block_sizes: tuple[int, ...] = (1, 2, 3, 4)
@@ -151,7 +172,6 @@ class Capabilities:
     token_budgets: tuple[int, int] = (1, 12)
     max_running: tuple[int, int] = (1, 4)
     policies: tuple[str, ...] = ("fcfs",)
-    preemptions: tuple[str, ...] = ("recompute",)
     options: Mapping[str, tuple[object, ...]] = field(default_factory=lambda: MappingProxyType({}))
     caching: tuple[bool, ...] = (True, False)
 
@@ -166,21 +186,8 @@ class Capabilities:
     rejects_infeasible: bool = True
     max_in_flight: int = 1
 
-    reserved_blocks: frozenset[BlockId] = frozenset()
-    publishes: str = "computed"
     defers_release: bool = False
     """Who leaves keeps its blocks for a while: each plan tells by `Released` whose are given back now."""
     defers_in_flight: bool = False
     """Who is aborted while a step that computes it is in flight keeps its blocks until the last of those is back."""
-    lookahead_blocks: int = 0
-    remaps_duplicates: bool = False
-    watermark_blocks: int = 0
-    orders_transfers: bool = False
-    """On the device a transfer waits for the steps that were dispatched before it."""
-    counts_copies: bool = False
-    """Published events tell of every copy of a key: it is gone after as many removals as it was stored."""
-    hides_lost_takes: bool = False
-    """A plan does not show the blocks that a victim took in its last step, before it was preempted in it."""
-    idle_steps: int = 0
-    profiles: frozenset[str] = frozenset()
     not_claimed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -17,7 +17,7 @@ from kvspec.rules import Rule
 from kvspec.state import State, initial
 from kvspec.transition import advance
 from kvspec.violation import Broken, Tally, Violation
-from kvspec.vocabulary import Capabilities, World
+from kvspec.vocabulary import Freedoms, World
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Judged:
         return Judged(self.state.copy(), self.past.copy())
 
 
-def begin(world: World, capabilities: Capabilities) -> Judged:
+def begin(world: World, capabilities: Freedoms) -> Judged:
     """All requests still to come, and nothing before."""
     return Judged(initial(world, capabilities))
 

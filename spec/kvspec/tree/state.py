@@ -8,7 +8,7 @@ from typing import NewType
 
 from kvspec.mirror import EMPTY, Content, Index
 from kvspec.tree.vocabulary import Slots
-from kvspec.vocabulary import Capabilities, KeyParts, TokenId, World
+from kvspec.vocabulary import Freedoms, KeyParts, TokenId, World
 
 HandleId = NewType("HandleId", int)
 """Names the prefix that a lookup found, from the lookup to the unlock."""
@@ -27,7 +27,7 @@ class TreeState:
     """Everything the rules speak about. A page is named by the content of its whole chain."""
 
     world: World
-    capabilities: Capabilities
+    capabilities: Freedoms
     pages: dict[Content, Page] = field(default_factory=dict)
     found: dict[HandleId, Content] = field(default_factory=dict)
     """The prefixes that lookups found and that are still whole."""

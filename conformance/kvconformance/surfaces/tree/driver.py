@@ -105,7 +105,7 @@ class TreeDriver:
 
     def reset(self, operation: h.Reset) -> None:
         """Empty the tree, while nothing is locked."""
-        if not self.state.capabilities.resets or self.state.locked:
+        if not self.checker.capabilities.resets or self.state.locked:
             return
         if truth(self.call("resetting", self.engine.reset), "reset"):
             self.feed(ev.Reset())

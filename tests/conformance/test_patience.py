@@ -69,7 +69,7 @@ def test_who_answers_no_more_hangs() -> None:
     assert 0.2 <= time.monotonic() - begun < LONG
 
 
-def judged(plans: Callable[[], None], seconds: float = 60.0) -> Outcome:
+def judged(plans: Callable[[], None], seconds: float = 60.0, examples: int = 20) -> Outcome:
     """What the search finds of an engine that does so before it plans."""
 
     class Slow(ReferenceStepper):
@@ -82,7 +82,9 @@ def judged(plans: Callable[[], None], seconds: float = 60.0) -> Outcome:
             return super().plan()
 
     engine = Engine("slow", "0", {Surface.STEPPER: Slow})
-    return search(engine, Surface.STEPPER, Plan(20, 1, seconds, 1.0, patience=0.3), claimed(engine, Surface.STEPPER))
+    return search(
+        engine, Surface.STEPPER, Plan(examples, 1, seconds, 1.0, patience=0.3), claimed(engine, Surface.STEPPER)
+    )
 
 
 def test_an_engine_that_was_slow_once_is_not_accused() -> None:
@@ -93,7 +95,7 @@ def test_an_engine_that_was_slow_once_is_not_accused() -> None:
 
 def test_an_engine_that_hangs_again_is_accused() -> None:
     calls = itertools.count()
-    outcome = judged(lambda: busy(LONG) if next(calls) >= 3 else None)
+    outcome = judged(lambda: busy(LONG) if next(calls) >= 3 else None, examples=6)
     assert [found.rule for found in outcome.found] == [PROGRESS_OR_REJECT]
     assert outcome.found[0].trial.hung
 

@@ -41,7 +41,7 @@ class _Attempt:
             _leave()
 
 
-def shrink_fatal(engine: Engine, surface: Surface, history: History, patience: float, seconds: float = 30.0) -> History:
+def shrink_fatal(engine: Engine, surface: Surface, history: History, patience: float, seconds: float) -> History:
     """The history without the operations that do not matter, as far as `seconds` allow."""
     attempt = _Attempt(engine, surface, patience)
     until = time.monotonic() + seconds

@@ -219,7 +219,7 @@ def _smallest(job: _Job, surface: Surface, history: History) -> History:
     def work(line: Line) -> None:
         engine = job.engine()
         line.send(Loaded())
-        line.answer(shrink_fatal(engine, surface, history, job.plan.patience), last=True)
+        line.answer(shrink_fatal(engine, surface, history, job.plan.patience, 5 * job.plan.shrink_seconds), last=True)
 
     try:
         in_child(work, on_answer, patience=120.0)

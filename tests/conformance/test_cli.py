@@ -83,7 +83,7 @@ def test_a_wrong_adapter_returns_3() -> None:
     assert "harness fault" in done.stderr
 
 
-DEEP = f'"options":{{"a":{"[" * 9_000}{"]" * 9_000}}},'
+DEEP = f'"options":{{"a":{"[" * 100_000}{"]" * 100_000}}},'
 ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt":[1],"max_new_tokens":%d}]}'
 
 

@@ -66,11 +66,11 @@ def main(
 
 def _tested(environment: Environment) -> tuple[int, str]:
     """How many numeric tests passed, and the end of what was printed if any failed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *NUMERIC]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", *NUMERIC]
     done = subprocess.run(command, capture_output=True, cwd=ROOT, env=environment.of(os.environ), check=False)
     printed = done.stdout.decode(errors="replace")
     count = re.search(r"(\d+) passed", printed)
-    return int(count[1]) if count else 0, printed[-4000:] if done.returncode else ""
+    return int(count[1]) if count else 0, printed[-4000:] if done.returncode or not count else ""
 
 
 def _told(results: Results) -> str:

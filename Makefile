@@ -46,7 +46,7 @@ check: $(VENV)/.base $(NEEDED)
 ## make test        set everything up and run the tests; with PYTHON=python3.12, those that need no engine
 TESTED := $(VENV)/.dev $(VENV)/.mutants $(VENV)/.proofs
 test: $(if $(filter .venv,$(VENV)),venv,$(TESTED))
-	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	KVSPEC_HYPOTHESIS=$(PROFILE) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 ## make venv        only set everything up
 venv: $(TESTED) $(EVERY) $(VENV)/.triton-3.6

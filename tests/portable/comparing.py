@@ -16,7 +16,8 @@ from tests.portable.vectors import Results
 
 KEPT = Path(__file__).with_name("kept.json")
 ROOT = Path(__file__).parents[2]
-WITHOUT_TORCH = ("decode", "prefill", "cascade", "write", "copy", "merge", "slots")
+KERNELS = ("decode", "prefill", "cascade", "write", "copy", "merge", "slots")
+"""How the names of vectors begin that only torch and Triton compute."""
 
 
 def computed_in(environment: Environment, *, searching: bool) -> Results:
@@ -58,7 +59,7 @@ def differences(kept: Mapping[str, str], results: Mapping[str, Results]) -> Iter
 
 
 def _needs_torch(name: str, results: Results) -> bool:
-    return name.startswith(WITHOUT_TORCH) and not any(other.startswith(WITHOUT_TORCH) for other in results.kept)
+    return name.startswith(KERNELS) and not any(other.startswith(KERNELS) for other in results.kept)
 
 
 def _unlike(wanted: Mapping[str, str], found: Mapping[str, str]) -> Iterable[str]:

@@ -33,7 +33,7 @@ from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 
 HARNESS = Path(kvconformance.__file__).parent
-HISTORIES, BUSY = 6, 1
+HISTORIES, BUSY = 25, 2
 RECORDED = frozenset({Surface.POOL, Surface.STEPPER, Surface.GROUPS})
 SHOWN_BY_EVENTS = [one for one in IMPOSTERS if surface_of(one) in RECORDED]
 

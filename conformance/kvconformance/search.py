@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import Phase
 
+from kvconformance.draws import try_histories
 from kvconformance.exhaust.covered import Covered
 from kvconformance.history import Add, Generate, History
 from kvconformance.shorten import shorten
@@ -150,21 +150,15 @@ class _Hunt:
 
     def run(self) -> Found | None:
         """The next broken rule with its smallest history, or None."""
-        settings = hypothesis.settings(
-            max_examples=self.plan.examples - self.outcome.examples,
-            deadline=None,
-            database=None,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-            verbosity=Verbosity.quiet,
-            report_multiple_bugs=False,
-            print_blob=False,
-        )
         seed = self.plan.seed + 1_000_003 * len(self.waived)
-        strategy = histories(self.surface, self.capabilities)
-        test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(self.attempt)))
         try:
-            test()
+            try_histories(
+                histories(self.surface, self.capabilities),
+                self.attempt,
+                seed=seed,
+                examples=self.plan.examples - self.outcome.examples,
+                phases=(Phase.generate, Phase.shrink),
+            )
         except OutOfTime:
             self.out_of_time = self.best is None
         except HarnessFault:

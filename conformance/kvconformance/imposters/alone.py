@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import hypothesis
 import numpy as np
-from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import Phase
 
 from kvconformance.claims import claimed
+from kvconformance.draws import try_histories
 from kvconformance.history import History
 from kvconformance.imposters.registry import Imposter, surface_of
 from kvconformance.search import judged_by
@@ -52,16 +52,7 @@ def other_killer(
             killers.append(violation.rule)
             raise _Killed
 
-    settings = hypothesis.settings(
-        max_examples=examples or max(kind.enough, at_least),
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
+    wanted = examples or max(kind.enough, at_least)
     with suppress(_Killed):
-        hypothesis.seed(seed)(settings(hypothesis.given(kind.histories(capabilities))(attempt)))()
+        try_histories(kind.histories(capabilities), attempt, seed=seed, examples=wanted, phases=(Phase.generate,))
     return killers[0] if killers else None

@@ -5,6 +5,7 @@ Each test carries the rules that it names as markers, so that `pytest -k publish
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import re
@@ -49,6 +50,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for rule in {*rules_of(item)}:
             item.add_marker(pytest.mark.rule(id=rule.id))
             item.extra_keyword_matches.add(rule.id)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What all those modules hold stays: no test looks through it again for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -103,11 +103,11 @@ def _attends(
     window = st.sampled_from([None, None, 1, 2, size, size + 1, 2 * size, 7]) if able.windows else st.none()
     simple = probe in ("cascade", "chunks")
     return st.builds(
-        h.Attend,
-        lengths=_batches(able, size, probe),
+        _attend,
+        lengths=_batches(size, able.prefill, 2 if probe == "alone" else 1),
         probe=st.just(probe),
         seed=st.integers(0, h.MAX_SEED),
-        heads=_shapes(able),
+        heads=_shapes(tuple(able.heads), tuple(able.head_dims)),
         dtype=st.sampled_from(sorted(able.arithmetic)),
         layout=st.sampled_from(able.layouts),
         order=st.one_of(st.none(), st.integers(0, 99)),
@@ -123,14 +123,19 @@ def _attends(
     )
 
 
-def _batches(capabilities: AttentionCapabilities, size: int, probe: str) -> st.SearchStrategy[tuple[Any, ...]]:
+def _attend(**given: Any) -> h.Attend:
+    """Hypothesis evaluates the annotations of what it builds each time, and those of a record are many."""
+    return h.Attend(**given)
+
+
+@cache
+def _batches(size: int, prefill: bool, least: int) -> st.SearchStrategy[tuple[Any, ...]]:
     """Batches of requests (tokens in the cache, query rows): decodes, chunks of prefill, empty ones."""
     edges = [n for k in (1, 2, 3) for n in (k * size - 1, k * size, k * size + 1) if 0 < n <= LONGEST]
     tokens = st.one_of(st.sampled_from(edges), st.sampled_from(edges), st.integers(1, LONGEST), st.just(LONG))
-    queries = st.sampled_from([1, 1, 2, 3, size, size + 1]) if capabilities.prefill else st.just(1)
+    queries = st.sampled_from([1, 1, 2, 3, size, size + 1]) if prefill else st.just(1)
     request = st.builds(_request, tokens, queries)
-    least = 2 if probe == "alone" else 1
-    unusual = [st.just((0, 1)), st.just((0, 0))] + ([st.just((1, 3))] if capabilities.prefill else [])
+    unusual = [st.just((0, 1)), st.just((0, 0))] + ([st.just((1, 3))] if prefill else [])
     one = st.one_of(request, request, request, request, *unusual)
     # Who shares a prefix with whom shows only among three or more that have one.
     several = st.lists(request, min_size=3, max_size=4)
@@ -162,16 +167,16 @@ def _writes(
         slots=st.builds(_padded, slots, st.integers(0, 2)),
         extra=st.sampled_from([0, 0, 1, 3]) if capabilities.padding_rows else st.just(0),
         seed=st.integers(0, h.MAX_SEED),
-        heads=_shapes(capabilities),
+        heads=_shapes(tuple(capabilities.heads), tuple(capabilities.head_dims)),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
         layout=st.sampled_from(capabilities.layouts),
         **quantized,
     )
 
 
-def _shapes(capabilities: AttentionCapabilities) -> st.SearchStrategy[tuple[int, int, int]]:
-    groups, dims = st.sampled_from(capabilities.heads), st.sampled_from(capabilities.head_dims)
-    return st.builds(lambda heads, dim: (*heads, dim), groups, dims)
+@cache
+def _shapes(heads: tuple[tuple[int, int], ...], dims: tuple[int, ...]) -> st.SearchStrategy[tuple[int, int, int]]:
+    return st.builds(lambda heads, dim: (*heads, dim), st.sampled_from(heads), st.sampled_from(dims))
 
 
 def _padded(slots: list[int], padding: int) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kvconformance import imposters as suite
 from kvconformance.adapters import load
 from kvconformance.exhaust import command as exhaust
 from kvconformance.explain.command import explain
@@ -160,6 +159,8 @@ def imposters(
 
     Exit status: 0 all killed, 1 one lives, 2 usage.
     """
+    from kvconformance import imposters as suite  # noqa: PLC0415 - no other command needs them
+
     chosen = [one.__name__ for one in suite.IMPOSTERS if name is None or name in f"{one.__name__} {one.bug}"]
     if not chosen:
         usage(f"no imposter is called {name!r}; `kvspec imposters` without --name lists them all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -13,9 +13,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from kvconformance.explain import law
-from kvconformance.explain.facts import Broke, Explanation, explanation
 from kvconformance.output import usage
 from kvspec.rules import RULES, find
+
+if TYPE_CHECKING:
+    from kvconformance.explain.facts import Broke, Explanation
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -32,6 +34,8 @@ def explain(
     if rule in defined and rule not in RULES and not json:
         console.print(escape(plain(defined[rule])))
         return
+    from kvconformance.explain.facts import explanation  # noqa: PLC0415 - no other command needs the imposters
+
     try:
         found = explanation(find(rule))
     except KeyError as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import libcst
+from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.provider import OperatorProvider
 from mutmut.mutation.mutators import operator_assignment, operator_augmented_assignment
@@ -59,6 +60,7 @@ CONDITIONS = (
     "NumberReplacer",
     "ZeroIterationForLoop",
 )
+OPERATORS = OperatorProvider()
 EFFECTS: tuple[tuple[str, tuple[type, ...], Callable[[Any], Any]], ...] = (
     ("operator_assignment", (libcst.Assign, libcst.AnnAssign), operator_assignment),
     ("operator_augmented_assignment", (libcst.AugAssign,), operator_augmented_assignment),
@@ -155,11 +157,11 @@ def _mutants_of_piece(module: str, source: str, piece: _Piece) -> Iterator[Mutan
 
 def _sources(source: str) -> Iterator[tuple[str, str]]:
     """(operator, mutated source) for all that can be made."""
+    nodes = list(ast_nodes(get_ast(source)))
     for name in CONDITIONS:
-        operator, occurrence = OperatorProvider()[name](), 0
-        while (mutated := mutate_code(source, operator, occurrence)) is not None:
-            yield name, mutated
-            occurrence += 1
+        operator = OPERATORS[name]()
+        for occurrence in range(sum(1 for node in nodes for _ in operator.mutation_positions(node))):
+            yield name, mutate_code(source, operator, occurrence)
     tree = libcst.parse_module(source)
     for name, kinds, make in EFFECTS:
         for node in _nodes(tree, kinds):

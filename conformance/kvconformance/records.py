@@ -8,13 +8,13 @@ one, and neither as our error nor as a fault of the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from kvconformance.answers import mapping, several, shaped, whole
 from kvspec import plans
-from kvspec.groups.vocabulary import GroupAdmission
+from kvspec.plans import GroupAdmission
 from kvspec.published import AllBlocksCleared, BlockRemoved, BlockStored, Published
 from kvspec.tree.vocabulary import Found, Inserted, Node
 from kvspec.violation import HarnessFault
@@ -61,6 +61,18 @@ def numbers(told: Any, where: str) -> Any:
     for item in several(told, where, again=True):
         whole(item, where)
     return told
+
+
+def entries(told: Any, where: str) -> Any:
+    """A block table: a whole number for each entry, or None where nothing is held."""
+    for item in several(told, where, again=True):
+        if item is not None:
+            whole(item, where)
+    return told
+
+
+def _tables(told: Any, where: str) -> Any:
+    return _each(told, where, entries)
 
 
 def name(told: Any, where: str) -> Any:
@@ -146,7 +158,20 @@ def tables(told: Any, method: str) -> Mapping[Any, tuple[Any, ...]]:
     found = mapping(told, method)
     for id, table in found.items():
         name(id, method)
-        numbers(table, method)
+        entries(table, method)
+    return found
+
+
+def grouped_tables(told: Any, method: str, groups: int) -> Sequence[Mapping[Any, Any]]:
+    """Of each group, the block table of each of some requests, which are told with one table for each group."""
+    found: list[dict[Any, Any]] = [{} for _ in range(groups)]
+    for id, own in mapping(told, method).items():
+        name(id, method)
+        tables = several(own, method)
+        if len(tables) not in {0, groups}:
+            raise HarnessFault(f"{method}() has {len(tables)} tables of {id} for {groups} groups")
+        for number, table in enumerate(tables):
+            found[number][id] = tuple(entries(several(table, method), method))
     return found
 
 
@@ -192,17 +217,18 @@ _FIELDS: Final[Mapping[type, Mapping[str, Check]]] = {
         "request": name,
         "start": number,
         "count": number,
-        "table": numbers,
+        "table": entries,
         "slots": maybe(_slots),
         "tokens": maybe(numbers),
+        "more": _tables,
     },
-    plans.Admitted: {"request": name, "hit": number, "table": numbers},
+    plans.Admitted: {"request": name, "hit": number, "table": entries, "more": _tables},
     plans.BlockCopy: {"request": name, "source": number, "target": number, "extent": maybe(number)},
     plans.Preempted: {"request": name},
     plans.TurnedAway: {"request": name},
     plans.Released: {"request": name},
     plans.SwappedOut: {"request": name, "transfer": number},
-    plans.SwappedIn: {"request": name, "table": numbers, "transfer": number},
+    plans.SwappedIn: {"request": name, "table": entries, "transfer": number, "more": _tables},
     BlockStored: {
         "keys": _keys,
         "parent": maybe(_key),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from kvconformance.checker import Said
 from kvconformance.history import History, Operation
 from kvspec import events as ev
-from kvspec.published import BlockRemoved, BlockStored, Published
-from kvspec.state import State
+from kvspec.state import PENDING, State
+from kvspec.telling import published, span, tell, tokens_text
 from kvspec.violation import Violation
-from kvspec.vocabulary import KeyParts, RequestId
+from kvspec.vocabulary import RequestId
 
 Teller = Callable[[Any, int], str]
 """An event and the block size in words."""
@@ -95,9 +94,13 @@ def memory(state: State, facts: Mapping[str, object]) -> list[str]:
     lines = []
     request = facts.get("request")
     live = state.requests.get(RequestId(str(request))) if request is not None else None
-    blocks = list(live.table) if live else []
+    blocks = list(live.held()) if live else []
     if live:
-        lines.append(f"{request}  tokens [{tokens_text(live.tokens)}]  computed {live.computed}  block table {blocks}")
+        tables = " ".join(
+            "[" + ", ".join("·" if id is None else str(id) for id in table) + "]" for table in live.tables
+        )
+        said = f"block table{'s' if state.layout.several else ''} {tables}"
+        lines.append(f"{request}  tokens [{tokens_text(live.tokens)}]  computed {live.computed}  {said}")
     block = facts.get("block")
     if isinstance(block, int) and block not in blocks and 0 <= block < len(state.blocks):
         blocks.append(block)  # type: ignore[arg-type]
@@ -108,7 +111,7 @@ def memory(state: State, facts: Mapping[str, object]) -> list[str]:
 def _content(state: State, id: int) -> str:
     """What the slots of a block hold, neighbours that were written together as one run."""
     block = state.blocks[id]
-    holders = [live.request.id for live in state.requests.values() if id in live.table]
+    holders = [live.request.id for live in state.requests.values() if id in set(live.held())]
     runs: list[list[_Slot]] = []
     for slot in (_slot(state, id, offset) for offset in range(len(block.contexts))):
         if runs and slot.follows(runs[-1][-1]):
@@ -137,7 +140,7 @@ class _Slot:
 
 def _slot(state: State, id: int, offset: int) -> _Slot:
     context, writer = state.blocks[id].contexts[offset], state.blocks[id].writers[offset]
-    if context is None:
+    if context is None or context == PENDING:
         return _Slot(None)
     tokens = state.contexts.tokens(context)
     return _Slot(len(tokens) - 1, tokens[-1], *(writer or ("?", -1)))
@@ -147,14 +150,8 @@ def _run(run: list[_Slot]) -> str:
     first = run[0]
     if first.position is None:
         return "nothing" if len(run) == 1 else f"nothing in {len(run)} slots"
-    where = _span(first.position, len(run)).removeprefix("positions ").removeprefix("position ")
+    where = span(first.position, len(run)).removeprefix("positions ").removeprefix("position ")
     return f"{first.writer}'s {where}: {tokens_text([slot.token for slot in run])} (step {first.step})"
-
-
-def tokens_text(tokens: Iterable[int]) -> str:
-    """Tokens with runs of five and more folded: `0 0 1` or `1×16 0×3`."""
-    runs = [(token, len(list(group))) for token, group in groupby(tokens)]
-    return " ".join(f"{token}×{n}" if n > 4 else " ".join([str(token)] * n) for token, n in runs)
 
 
 def _grouped(events: Iterable[object]) -> list[tuple[object, list[object]]]:
@@ -167,73 +164,13 @@ def _grouped(events: Iterable[object]) -> list[tuple[object, list[object]]]:
     return groups
 
 
-def _span(start: int, count: int) -> str:
-    if count < 1:
-        return f"no position from {start} on"
-    return f"position {start}" if count == 1 else f"positions {start}-{start + count - 1}"
-
-
-def _blocks(ids: Iterable[int]) -> str:
-    ids = list(ids)
-    return f"block{'s' if len(ids) != 1 else ''} " + " ".join(str(id) for id in ids)
-
-
-def _parts(parts: KeyParts) -> str:
-    said = [f"{name}={value}" for name in ("salt", "adapter") if (value := getattr(parts, name)) is not None]
-    said += [f"{name}={value}" for name in ("adapter_version", "weights") if (value := getattr(parts, name))]
-    said += [f"media={m.digest}@{m.position}+{m.length}" for m in parts.media]
-    return (" " + " ".join(said)) if said else ""
-
-
-def _compute(event: ev.Compute, size: int) -> str:
-    blocks = event.table[event.start // size : -(-(event.start + event.count) // size)]
-    told = f"{event.request} computes {_span(event.start, event.count)} in {_blocks(blocks)}"
-    if event.slots and blocks and event.slots[0] != (blocks[0], event.start % size):
-        block, offset = event.slots[0]
-        told += f", writing from block {block} slot {offset} on"
-    return told
-
-
-def _published(messages: Iterable[Published]) -> str:
-    """The messages to subscribers in one line; they are no effects by themselves, so none is empty."""
-    told = []
-    for message in messages:
-        if isinstance(message, BlockStored):
-            told.append(f"stored ({tokens_text(message.tokens)})" + _parts(message.parts))
-        else:
-            told.append(f"removed {len(message.keys)}" if isinstance(message, BlockRemoved) else "all cleared")
-    return f"published: {', '.join(told)}" if told else ""
-
-
+_NOT_TOLD = (ev.EndStep, ev.Dispatch, ev.Complete)
+"""The operation that leads to them says so."""
 TELL: Mapping[type, Teller] = MappingProxyType(
     {
-        ev.Add: lambda e, _: (
-            f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
-            + (f" priority {e.request.priority}" if e.request.priority else "")
-            + _parts(e.request.parts)
-        ),
-        ev.Reject: lambda e, _: f"{e.request} is rejected for good",
-        ev.Refuse: lambda e, _: f"{e.request} is refused ({e.need} more blocks)",
-        ev.Decline: lambda e, _: f"nothing is done for {e.request}",
-        ev.Lookup: lambda e, _: f"{e.request} would hit {e.hit} tokens in {_blocks(e.blocks)}",
-        ev.Start: lambda e, _: f"{e.request} starts on a hit of {e.hit} tokens: {_blocks(e.blocks)}" if e.hit else "",
-        ev.Reserve: lambda e, _: f"{e.request} is given {_blocks(e.table)} for {e.end} tokens",
-        ev.Compute: _compute,
-        ev.Copy: lambda e, _: f"{e.request} copies block {e.source} to {e.target}",
-        ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
-        ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {_blocks(e.table)}",
-        ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
-        ev.Preempt: lambda e, _: f"{e.request} is preempted",
-        ev.SwapOut: lambda e, _: f"{e.request} is swapped out by transfer {e.transfer}",
-        ev.SwapIn: lambda e, _: f"{e.request} is swapped into {_blocks(e.table)} by transfer {e.transfer}",
-        ev.TransferDone: lambda e, _: f"transfer {e.transfer} is done",
-        ev.Finish: lambda e, _: f"{e.request} finishes",
-        ev.Abort: lambda e, _: f"{e.request} ends" + (" (its blocks follow)" if e.deferred else ""),
-        ev.Release: lambda e, _: f"{e.request}'s blocks are given back",
-        ev.ReleaseAgain: lambda e, _: f"{e.request} is released a second time",
-        ev.Reset: lambda e, _: f"the cache is reset: {'done' if e.accepted else 'refused'}",
-        ev.FailStep: lambda e, _: "the step fails",
-        ev.Observe: lambda e, _: _published(e.published or ()),
+        **{kind: tell for kind in get_args(ev.Event) if kind not in _NOT_TOLD},
+        ev.Start: lambda e, size: tell(e, size) if e.hit else "",
+        ev.Observe: lambda e, _: published(e.published or ()),
     }
 )
 PAGED = Story(

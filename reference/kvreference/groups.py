@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kvreference.blocks import Blocks
-from kvspec.groups.vocabulary import OWN, SHARED, Group, GroupAdmission, GroupsCapabilities, Kind, Layout, Tables
-from kvspec.plans import Rejected
-from kvspec.vocabulary import BlockId, KeyParts, Request, RequestId, TokenId, World
+from kvspec.layout import OWN, SHARED, Group, Kind, Layout, Tables
+from kvspec.plans import GroupAdmission, Rejected
+from kvspec.vocabulary import BlockId, GroupsCapabilities, KeyParts, Request, RequestId, TokenId, World
 
 Key = tuple[KeyParts, tuple[TokenId, ...]]
 """Everything that the content of a block depends on: the tokens up to its end, and for a drafter those after it."""
@@ -35,6 +35,11 @@ class GroupIndex:
         if key is not None:
             del self.blocks[key][block]
 
+    def clear(self) -> None:
+        """Forget every key."""
+        self.blocks.clear()
+        self.key_of.clear()
+
 
 class Holding:
     """A request: its tokens, a table per group, and how far its steps have come."""
@@ -43,7 +48,7 @@ class Holding:
         self.request = request
         self.tokens: list[TokenId] = list(request.prompt)
         self.tables = tables
-        self.scheduled = self.computed = hit
+        self.allocated = self.computed = hit
         """Tokens that have homes, and those of which the step has finished: between them is what is in flight."""
 
 
@@ -149,7 +154,7 @@ class ReferenceGroups:
     def extend(self, id: RequestId, count: int) -> bool:
         """Schedule the next `count` tokens; False if they do not fit now."""
         holding = self.holdings[id]
-        if not self.fits(self.new_entries(holding.tables, holding.scheduled + count), []):
+        if not self.fits(self.new_entries(holding.tables, holding.allocated + count), []):
             return False
         self.grow(holding, count)
         return True
@@ -168,13 +173,13 @@ class ReferenceGroups:
 
     def grow(self, holding: Holding, count: int) -> None:
         """Take blocks for the next tokens."""
-        new = self.new_entries(holding.tables, holding.scheduled + count)
+        new = self.new_entries(holding.tables, holding.allocated + count)
         for number, wanted in enumerate(new):
             taken = self.pool(number).take(wanted)
             for block in taken:
                 self.recycle(number, block)
             holding.tables[number] += taken
-        holding.scheduled += count
+        holding.allocated += count
 
     def recycle(self, number: int, block: BlockId) -> None:
         """A block changes hands, perhaps between groups: whatever it cached is forgotten."""

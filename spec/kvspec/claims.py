@@ -9,6 +9,7 @@ from kvspec import events as ev
 from kvspec import mirror, rules, spoken
 from kvspec.published import Published
 from kvspec.state import State
+from kvspec.transition.guards import group_of
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId
 
@@ -19,6 +20,7 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     Raises what `_known`, `_free_set`, `_refs`, `_free`, `_keyed`, `_counters`, `tables` and `queues` raise; of what is
     published, the mirror judges.
     """
+    group_of(state, event.group)
     _known(state, event, tally)
     if event.tables is not None:
         spoken.tables(state, event, tally)
@@ -27,7 +29,7 @@ def observe(state: State, event: ev.Observe, tally: Tally) -> None:
     if event.refs is not None:
         _refs(state, event, tally)
     if event.free is not None:
-        _free(state, event.free, tally)
+        _free(state, event.group, event.free, tally)
     if event.keyed is not None:
         _keyed(state, event.keyed, tally)
     if event.running is not None or event.waiting is not None:
@@ -49,19 +51,20 @@ def _known(state: State, event: ev.Observe, tally: Tally) -> None:
             tally.fail(rules.NO_DANGLING_REFERENCE, "unknown", block=strange, where=where)
 
 
-def _free(state: State, free: int, tally: Tally) -> None:
-    """Those that could be handed out are free.
+def _free(state: State, number: int, free: int, tally: Tally) -> None:
+    """Those that could be handed out to a group are free.
 
     Raises alloc/count-equals-holders, alloc/conservation.
     """
     tally.met(rules.COUNT_EQUALS_HOLDERS, rules.CONSERVATION)
     if state.capabilities.reserved_blocks:
         tally.met(rules.RESERVED_BLOCK)
-    expected, usable = state.available, state.usable
+    expected = state.available_in(state.layout.pool_of(number))
+    facts = {"free": free, "usable": state.usable, "right": expected, "group": number}
     if free > expected:
-        tally.fail(rules.COUNT_EQUALS_HOLDERS, "free", free=free, usable=usable, right=expected)
+        tally.fail(rules.COUNT_EQUALS_HOLDERS, "free", **facts)
     if free < expected:
-        tally.fail(rules.CONSERVATION, "free", free=free, usable=usable, right=expected)
+        tally.fail(rules.CONSERVATION, "free", **facts)
 
 
 def _refs(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -83,13 +86,13 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
     Raises alloc/in-flight-fence, alloc/count-equals-holders, alloc/reserved-block, alloc/no-dangling-reference.
     """
     tally.met(rules.COUNT_EQUALS_HOLDERS, rules.NO_DANGLING_REFERENCE)
-    blocks, reserved = state.blocks, state.capabilities.reserved_blocks
+    blocks = state.blocks
     for id, times in Counter(free_set).items():
         if blocks[id].fence:
             tally.fail(rules.IN_FLIGHT_FENCE, "free", block=id)
         if times > 1:
             tally.fail(rules.COUNT_EQUALS_HOLDERS, "twice free", block=id, times=times)
-        if id in reserved:
+        if state.reserved(id):
             tally.fail(rules.RESERVED_BLOCK, "free", block=id)
         if blocks[id].ref:
             tally.fail(rules.NO_DANGLING_REFERENCE, "free", block=id)

@@ -1,7 +1,8 @@
 """The one event algebra: what an engine can do to its cache, as immutable records.
 
 The checker, the explorer, the trace file and the driver all speak these. Writes of a step happen before its reads.
-Token counts and positions count from 0; `table` is the whole block table after the event.
+Token counts and positions count from 0; `table` is the whole block table after the event. Where a cache has several
+groups, that of the first; `more` are those of the others, and `tables` is all of them.
 """
 
 from __future__ import annotations
@@ -9,11 +10,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kvspec.layout import Table, Tables
 from kvspec.published import Published
 from kvspec.vocabulary import BlockId, Request, RequestId, StepId, TokenId, TransferId
 
 Slot = tuple[BlockId, int]
 """A physical place for one token: block and offset in the block."""
+
+
+class _Holds:
+    """An event after which a request has a table per group."""
+
+    __slots__ = ()
+    table: Table
+    more: Tables
+
+    @property
+    def tables(self) -> Tables:
+        """The tables of all groups."""
+        return (self.table, *self.more)
+
+
+class _Hits:
+    """An event that tells of a prefix hit in every group."""
+
+    __slots__ = ()
+    blocks: Table
+    more: Tables
+
+    @property
+    def tables(self) -> Tables:
+        """The blocks of the hit in all groups."""
+        return (self.blocks, *self.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +62,14 @@ class Reject:
 class Refuse:
     """The engine declines, for now, an operation that would have taken `need` blocks more than it has free.
 
-    `hit` are the blocks that a prefix hit would have shared; nothing may have changed.
+    `hit` are the blocks that a prefix hit would have shared, in whatever group; nothing may have changed. Where each
+    group has a pool, `more` is what is needed from those of the others.
     """
 
     request: RequestId
     need: int
     hit: tuple[BlockId, ...] = ()
+    more: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +80,66 @@ class Decline:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(_Hits):
     """The engine reports a prefix hit of `hit` tokens in `blocks`, without taking them."""
 
     request: RequestId
     hit: int
-    blocks: tuple[BlockId, ...] = ()
+    blocks: Table = ()
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class Start(_Hits):
     """A waiting request begins to run on a prefix hit of `hit` tokens, held in `blocks`."""
 
     request: RequestId
     hit: int = 0
-    blocks: tuple[BlockId, ...] = ()
+    blocks: Table = ()
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(_Holds):
     """A running request's table grows to `table`, with homes for its first `end` tokens; nothing is written yet."""
 
     request: RequestId
     end: int
-    table: tuple[BlockId, ...]
+    table: Table
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class Trim:
+    """A running request gives back entry `index` of its table in `group`: no query in flight or to come reads it."""
+
+    request: RequestId
+    group: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compute(_Holds):
     """A step computes positions `start <= p < start + count` through `table`.
 
-    `slots` are the places the engine writes, where it tells them; otherwise they follow from the table. `tokens` are
-    the input tokens the engine feeds to the model, where it tells them.
+    `slots` are the places the engine writes in the first group, where it tells them; otherwise they follow from the
+    table. `tokens` are the input tokens the engine feeds to the model, where it tells them.
     """
 
     request: RequestId
     start: int
     count: int
-    table: tuple[BlockId, ...]
+    table: Table
     slots: tuple[Slot, ...] | None = None
     tokens: tuple[TokenId, ...] | None = None
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Copy-on-write: entry `index` of the table moves from `source` to the private block `target`.
+    """Copy-on-write: entry `index` of the table in `group` moves from `source` to the private block `target`.
 
-    The first `extent` tokens of the block are copied (None: the whole block).
+    The first `extent` slots of the block are copied (None: the whole block).
     """
 
     request: RequestId
@@ -104,19 +147,21 @@ class Copy:
     source: BlockId
     target: BlockId
     extent: int | None = None
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Remap:
-    """Duplicates merge: entry `index` of the table moves to `target`, which holds the same context."""
+    """Duplicates merge: entry `index` of the table in `group` moves to `target`, which holds the same context."""
 
     request: RequestId
     index: int
     target: BlockId
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(_Holds):
     """`child` begins with the tokens, table and computed positions of `parent`.
 
     Entries of `table` equal to the parent's are shared; others are new private blocks that received a copy.
@@ -124,7 +169,8 @@ class Fork:
 
     parent: RequestId
     child: Request
-    table: tuple[BlockId, ...]
+    table: Table
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +197,13 @@ class SwapOut:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapIn:
+class SwapIn(_Holds):
     """A swapped-out request takes `table`, and `transfer` brings its keys and values back."""
 
     request: RequestId
-    table: tuple[BlockId, ...]
+    table: Table
     transfer: TransferId
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,21 +280,22 @@ class Complete:
 class Observe:
     """What the engine says of itself. Fields left None were not said.
 
-    `free` counts blocks that a new request could get (free or idle cached). `refs` are reference counts of held
-    blocks, `tables` the live block tables, `free_set` the ids in the free set with repetitions, `keyed` the ids that
-    the prefix index names, `counters` the engine's tokens queried and hit, `published` what it has told subscribers
-    since it was last asked.
+    `free` counts blocks that a new request could get (free or idle cached) from the pool of `group`, `tables` are the
+    live block tables in it. `refs` are reference counts of held blocks, `free_set` the ids in the free set with
+    repetitions, `keyed` the ids that the prefix index names, `counters` the engine's tokens queried and hit,
+    `published` what it has told subscribers since it was last asked.
     """
 
     free: int | None = None
     refs: Mapping[BlockId, int] | None = None
-    tables: Mapping[RequestId, tuple[BlockId, ...]] | None = None
+    tables: Mapping[RequestId, Table] | None = None
     free_set: tuple[BlockId, ...] | None = None
     keyed: frozenset[BlockId] | None = None
     waiting: tuple[RequestId, ...] | None = None
     running: tuple[RequestId, ...] | None = None
     counters: tuple[int, int] | None = None
     published: tuple[Published, ...] | None = None
+    group: int = 0
 
 
 Event = (
@@ -258,6 +306,7 @@ Event = (
     | Lookup
     | Start
     | Reserve
+    | Trim
     | Compute
     | Copy
     | Remap

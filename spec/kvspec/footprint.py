@@ -24,8 +24,8 @@ _ONLY_WORDS: Final[dict[type, set[str]]] = {
 
 _APART: Final[dict[type, set[str]]] = {
     State: {"requests", "blocks", "evictable", "in_flight", "transfers", "contexts", "world", "capabilities", "mirror"}
-    | {"shown", "kept"},
-    Live: {"table"},
+    | {"shown", "kept", "layout", "starts"},
+    Live: {"tables"},
     Block: set(),
 }
 """Fields that are told in another way, or that follow from what was shown and so are equal in all compatible states."""
@@ -54,12 +54,13 @@ def footprint(state: State, nameless: bool = False) -> object:
         _frozen(_STATE(state)),
         () if nameless else (state.shown, state.kept),
         len(state.requests),
-        tuple((_frozen(_LIVE(live)), tuple(names[id] for id in live.table)) for live in present),
+        tuple((_frozen(_LIVE(live)), _renamed_tables(live, names)) for live in present),
         tuple(_looks(state, order)),
         tuple(idle) if "lru" in state.capabilities.profiles else frozenset(idle),
         _batches([state.blocks[id] for id in order]),
         _renamed(state.in_flight, names),
         _renamed(state.transfers, names),
+        _frozen(state.starts) if state.layout.trims else None,
     )
 
 
@@ -82,7 +83,7 @@ def kind(state: State, id: BlockId) -> object:
 
 
 def _look(state: State, id: BlockId) -> object:
-    reserved = id in state.capabilities.reserved_blocks
+    reserved = state.reserved(id)
     flying = sorted(step for step, touched in state.in_flight.items() if id in touched)
     return _frozen((*_BLOCK(state.blocks[id]), reserved, flying))
 
@@ -93,10 +94,14 @@ def _order(state: State) -> Sequence[BlockId]:
     def look(id: BlockId) -> tuple[int, str]:
         return state.blocks[id].depth, repr(_look(state, id))
 
-    held = dict.fromkeys(id for live in state.requests.values() for id in live.table)
+    held = dict.fromkeys(id for live in state.requests.values() for id in live.held())
     idle = list(state.evictable) if "lru" in state.capabilities.profiles else sorted(state.evictable, key=look)
     others = [BlockId(id) for id in range(len(state.blocks)) if id not in held and id not in state.evictable]
     return [*held, *idle, *sorted(others, key=look)]
+
+
+def _renamed_tables(live: Live, names: Mapping[BlockId, int]) -> tuple[tuple[int | None, ...], ...]:
+    return tuple(tuple(None if id is None else names[id] for id in table) for table in live.tables)
 
 
 def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, int]) -> frozenset[object]:
@@ -106,7 +111,7 @@ def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, i
 def _matters(state: State, live: Live) -> bool:
     """A request that has left and given its blocks back can only be named again to be refused, save by lazy queues."""
     lingers = live.left_in >= state.oldest
-    return live.phase is not Phase.DONE or bool(live.table) or live.transfer is not None or lingers
+    return live.phase is not Phase.DONE or any(live.tables) or live.transfer is not None or lingers
 
 
 def _batches(blocks: Iterable[Block]) -> tuple[tuple[int, int] | None, ...]:

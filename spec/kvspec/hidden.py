@@ -13,7 +13,7 @@ from kvspec.rules import CONTIGUOUS_CHAIN
 from kvspec.state import Live, State
 from kvspec.transition.blocks import deeper
 from kvspec.transition.guards import live_of
-from kvspec.violation import Tally, Violation
+from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import BlockId, RequestId
 
 
@@ -99,6 +99,8 @@ def courses(state: State, event: Observed, loses_takes: bool, nameless: bool) ->
     """
     if isinstance(event, OneOf):
         return event.courses
+    if state.layout.several and isinstance(event, StartSomewhere | ComputeSomewhere):
+        raise HarnessFault(f"{event.request} has no table told, and there are several groups of layers: tell them all")
     if isinstance(event, StartSomewhere):
         return _hits(state, event)
     if isinstance(event, ComputeSomewhere):
@@ -215,7 +217,7 @@ def _lose(candidate: Candidate, lost: Lost) -> None:
     """Forget what idle blocks hold. The order of takes that nobody saw is judged when their step ends."""
     candidate.judged.past.lose(candidate.state, lost.blocks)
     for id in lost.blocks:
-        candidate.state.blocks[id].poison(candidate.state.world.block_size)
+        candidate.state.blocks[id].poison()
     candidate.state.shown = candidate.state.kept = None
     candidate.owed |= lost.owed
 

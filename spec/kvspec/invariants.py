@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvspec import rules
+from kvspec.layout import Kind
+from kvspec.needs import reads, runs
 from kvspec.rules import Rule
 from kvspec.state import Block, Live, State
 from kvspec.vocabulary import BlockId, Phase
@@ -21,8 +23,7 @@ def broken_invariants(state: State) -> Broken:
     holders = state.holders()
     for id, block in enumerate(state.blocks):
         name = BlockId(id)
-        reserved = name in state.capabilities.reserved_blocks
-        yield from broken_block(block, id, holders.get(name, 0), name in state.evictable, reserved)
+        yield from broken_block(block, id, holders.get(name, 0), name in state.evictable, state.reserved(name))
     for live in state.requests.values():
         yield from broken_request(state, live)
     yield from broken_step(state)
@@ -42,41 +43,57 @@ def broken_block(block: Block, id: int, holders: int, evictable: bool, reserved:
 
 
 def broken_request(state: State, live: Live) -> Broken:
-    """S2, S5, S7, S8 and S10 for one request and the blocks of its table."""
-    name = live.request.id
-    if len(set(live.table)) != len(live.table):
+    """S2, S5, S7, S8 and S10 for one request and the blocks of its tables."""
+    name, held = live.request.id, list(live.held())
+    if len(set(held)) != len(held):
         yield rules.CONSERVATION, f"S2: {name} names a block twice"
     if live.phase is Phase.RUNNING:
-        yield from _broken_table(state, live)
+        yield from _broken_tables(state, live)
         if live.computed > len(live.tokens):
             yield rules.ONE_TOKEN_LEFT, f"S8: {name} computed {live.computed} of {len(live.tokens)} tokens"
-    elif live.phase is Phase.WAITING and live.table:
-        yield rules.EVERY_EXIT_RELEASES, f"S7: {name} waits and holds {live.table}"
+    elif live.phase is Phase.WAITING and any(live.tables):
+        yield rules.EVERY_EXIT_RELEASES, f"S7: {name} waits and holds {held}"
     if live.phase is Phase.RUNNING and live.transfer is None:
-        yield from _broken_view(state, live)
+        for number in range(len(live.tables)):
+            yield from _broken_view(state, live, number)
 
 
-def _broken_table(state: State, live: Live) -> Broken:
-    lookahead, name = state.capabilities.lookahead_blocks, live.request.id
-    exact = state.world.blocks_for(max(live.computed, live.homes))
-    if not exact <= len(live.table) <= exact + lookahead:
-        yield rules.ONE_PAGE_ROUNDING, f"S7: {name} has {len(live.table)} blocks for {live.computed} tokens"
-    for id in live.table:
-        coming = state.blocks[id].fence & state.arriving
-        if coming and coming != {live.transfer}:
-            yield rules.IN_FLIGHT_FENCE, f"S1: {name} holds block {id}, which transfer {min(coming)} brings for another"
+def _broken_tables(state: State, live: Live) -> Broken:
+    lookahead, name, end = state.capabilities.lookahead_blocks, live.request.id, max(live.computed, live.homes)
+    for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
+        if not group.entries(end - group.lag) <= len(table) <= group.entries(end) + lookahead:
+            yield rules.ONE_PAGE_ROUNDING, f"S7: {name} has {len(table)} blocks for {live.computed} tokens"
+        for id in table:
+            block = None if id is None else state.blocks[id]
+            if block is None:
+                continue
+            if block.owner != number:
+                yield rules.CONSERVATION, f"S2: {name} holds block {id} in group {number}, which is of {block.owner}"
+            coming = block.fence & state.arriving
+            if coming and coming != {live.transfer}:
+                first = min(coming)
+                yield rules.IN_FLIGHT_FENCE, f"S1: {name} holds block {id}, which transfer {first} brings for another"
 
 
-def _broken_view(state: State, live: Live) -> Broken:
-    size, name, salt = state.world.block_size, live.request.id, live.request.parts.salt
-    for index, id in enumerate(live.table):
-        block = state.blocks[id]
-        wanted = live.contexts[index * size : min((index + 1) * size, live.computed)]
-        if not block.failed and block.contexts[: len(wanted)] != wanted:
-            yield rules.SHARED_BYTES_NEVER_CHANGE, f"S5: {name} block {index} is not its own context"
-        for writer in block.writers[: len(wanted)]:
+def _broken_view(state: State, live: Live, number: int) -> Broken:
+    """What the next query reads, if one is to come, is held and the request's own."""
+    group, table = state.layout.groups[number], live.tables[number]
+    name, salt = live.request.id, live.request.parts.salt
+    for run in runs(group, reads(group, live.filled[number])):
+        if run.entry >= len(table):
+            continue  # S7 says so
+        id = table[run.entry]
+        if id is None:
+            if live.generated < live.request.max_new_tokens and group.kind is not Kind.DRAFT:
+                yield rules.EVERY_GROUP_HIT, f"S5: {name} holds nothing for entry {run.entry} of group {number}"
+            continue
+        block, size = state.blocks[id], run.stop - run.first
+        held = block.contexts[run.offset : run.offset + size]
+        if not block.failed and live.first_strange(held, run.first + group.lag) is not None:
+            yield rules.SHARED_BYTES_NEVER_CHANGE, f"S5: {name} block {run.entry} is not its own context"
+        for writer in block.writers[run.offset : run.offset + size]:
             if writer is not None and state.requests[writer[0]].request.parts.salt != salt:
-                yield rules.ISOLATION, f"S10: {name} block {index} was written by {writer[0]} under another salt"
+                yield rules.ISOLATION, f"S10: {name} block {run.entry} was written by {writer[0]} under another salt"
 
 
 def broken_step(state: State) -> Broken:

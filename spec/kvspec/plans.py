@@ -1,13 +1,16 @@
 """What an engine answers when it is driven: the plan of a step, an admission, an extension.
 
 These are the records that adapters fill in and the reference engine returns; the checker turns them into events.
-Everything beyond the first group of fields is optional and sharpens the verdict.
+Everything beyond the first group of fields is optional and sharpens the verdict. Where a cache has several groups of
+layers, `table` is that of the first and `more` are those of the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kvspec.layout import Table, Tables
 from kvspec.vocabulary import BlockId, RequestId, TokenId, TransferId
 
 Slot = tuple[BlockId, int]
@@ -24,9 +27,10 @@ class Scheduled:
     request: RequestId
     start: int
     count: int
-    table: tuple[BlockId, ...]
+    table: Table
     slots: tuple[Slot, ...] | None = None
     tokens: tuple[TokenId, ...] | None = None
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +39,13 @@ class Admitted:
 
     request: RequestId
     hit: int
-    table: tuple[BlockId, ...]
+    table: Table
+    more: Tables = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BlockCopy:
-    """Copy-on-write for a request: the first `extent` tokens of `source` (None: the whole block) go to `target`.
+    """Copy-on-write for a request: the first `extent` slots of `source` (None: the whole block) go to `target`.
 
     Stands before the `Scheduled` whose table names `target`; copies happen before the step writes.
     """
@@ -85,8 +90,9 @@ class SwappedIn:
     """A request whose keys and values `transfer` brings back into `table`; it may compute once that is done."""
 
     request: RequestId
-    table: tuple[BlockId, ...]
+    table: Table
     transfer: TransferId
+    more: Tables = ()
 
 
 Action = Scheduled | Admitted | BlockCopy | Preempted | TurnedAway | Released | SwappedOut | SwappedIn
@@ -127,6 +133,21 @@ class Extension:
 
     table: tuple[BlockId, ...]
     copies: tuple[BlockCopy, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAdmission:
+    """A request was admitted on a hit of `hit` tokens, valid for all groups, with homes for the next `count`."""
+
+    hit: int
+    count: int
+
+
+Free = tuple[int, ...]
+"""Per pool, how many blocks a new request could get."""
+
+Held = Mapping[BlockId, int]
+"""The reference counts of the held blocks of one pool."""
 
 
 class Rejected(Exception):

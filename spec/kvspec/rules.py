@@ -198,24 +198,24 @@ EVERY_GROUP_HIT = _rule(
     "prefix/every-group-hit",
     "A hit length is valid for all cache groups at once; only positions outside the window of every query in "
     "flight are released.",
-    (GROUPS,),
+    (GROUPS, STEPPER),
     implies=(CONTENT_MATCHES_KEY,),
-    sources=("spec/groups.md", "vLLM #47926", "SGLang #29860"),
+    sources=("spec/cache.md", "vLLM #47926", "SGLang #29860"),
 )
 DRAFT_GROUP_HIT = _rule(
     "prefix/draft-group-hit",
     "A drafter goes on from a hit with slots that were computed from the request's own tokens, the token behind the "
     "slot included; anything else costs accepted drafts, but no token.",
-    (GROUPS,),
-    sources=("spec/groups.md", "vLLM #47926", "SGLang #34870"),
+    (GROUPS, STEPPER),
+    sources=("spec/cache.md", "vLLM #47926", "SGLang #34870"),
     corrupts=False,
 )
 LONGEST_GROUP_HIT = _rule(
     "prefix/longest-group-hit",
     "A hit is the longest for which every cache group holds what it needs: absence in one group never blocks another, "
     "and no length that would be valid is passed over.",
-    (GROUPS,),
-    sources=("spec/groups.md", "vLLM #57610", "vllm-ascend #16270"),
+    (GROUPS, STEPPER),
+    sources=("spec/cache.md", "vLLM #57610", "vllm-ascend #16270"),
     profile="longest-hit",
     corrupts=False,
 )

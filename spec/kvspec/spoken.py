@@ -16,14 +16,14 @@ def tables(state: State, event: ev.Observe, tally: Tally) -> None:
 
     Raises alloc/no-dangling-reference, alloc/failure-is-atomic.
     """
-    told = event.tables or {}
+    told, number = event.tables or {}, event.group
     tally.met(rules.NO_DANGLING_REFERENCE)
     for id, live in state.requests.items():
-        table = tuple(told.get(id, ()))
-        if list(table) != live.table:
-            tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, table=list(table), own=live.table)
+        table, own = list(told.get(id, ())), live.tables[number]
+        if table != own:
+            tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, table=table, own=own)
     for id, blocks in told.items():
-        if id not in state.requests and not state.capabilities.reserved_blocks.issuperset(blocks):
+        if id not in state.requests and not all(state.reserved(block) for block in blocks if block is not None):
             tally.fail(rules.FAILURE_IS_ATOMIC, "stranger's table", request=id, table=list(blocks))
 
 
@@ -52,5 +52,5 @@ def _is_gone(state: State, live: Live) -> bool:
     Queues may be cleaned lazily: in the step that is planned after the request has left, or when that step completes.
     Where a step was never dispatched it is not told when it completes: at the latest when the next one ends.
     """
-    holds = live.phase is not Phase.DONE or live.table or live.transfer is not None
+    holds = live.phase is not Phase.DONE or any(live.tables) or live.transfer is not None
     return not holds and live.left_in < state.oldest

@@ -1,10 +1,17 @@
-"""The state of a cache as a value: requests, physical blocks with their ghost contents, and what is in flight."""
+"""The state of a cache as a value: requests, physical blocks with their ghost contents, and what is in flight.
+
+A cache has one group of layers or several (`kvspec.layout`), and a request a block table in each.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, Final
 
 from kvspec.contexts import Contexts
+from kvspec.layout import Layout
 from kvspec.mirror import EMPTY, Index
 from kvspec.vocabulary import (
     BlockId,
@@ -18,10 +25,15 @@ from kvspec.vocabulary import (
     World,
 )
 
+NOBODY: Final = -1
+"""In place of a group: it has had no block yet."""
+PENDING: Final = -1
+"""In place of a context: a drafter has written the slot from a sampled token that the engine has not been told yet."""
+
 
 @dataclass(slots=True)
 class Block:
-    """One physical block with its ghost content.
+    """One physical block with its ghost content, which is that of the group `owner`.
 
     `contexts[k]` is what slot k holds (None: never written, or poisoned when the block changed hands), `writers[k]`
     who wrote it in which step. `key` is the context of the last token once the block is full and published.
@@ -31,6 +43,7 @@ class Block:
     contexts: list[int | None]
     writers: list[tuple[RequestId, int] | None]
     ref: int = 0
+    owner: int = 0
     key: int | None = None
     epoch: int = 0
     failed: bool = False
@@ -40,12 +53,19 @@ class Block:
 
     def copy(self) -> Block:
         """An independent copy."""
-        return replace(self, contexts=self.contexts[:], writers=self.writers[:])
+        twin = Block(*_read_block(self))
+        twin.contexts, twin.writers = self.contexts[:], self.writers[:]
+        return twin
 
-    def poison(self, block_size: int) -> None:
-        """Forget the content: the block changes hands."""
-        self.contexts = [None] * block_size
-        self.writers = [None] * block_size
+    def poison(self) -> None:
+        """Forget the content."""
+        self.hand_over(self.owner, len(self.contexts))
+
+    def hand_over(self, group: int, slots: int) -> None:
+        """The block changes hands: its content is gone, and it is one of this group."""
+        self.owner = group
+        self.contexts = [None] * slots
+        self.writers = [None] * slots
         self.key = None
         self.failed = False
 
@@ -58,8 +78,8 @@ class Untouched(Block):
 
     __slots__ = ()
 
-    def __init__(self, block_size: int) -> None:
-        plain = Block([None] * block_size, [None] * block_size)
+    def __init__(self, block_size: int, owner: int) -> None:
+        plain = Block([None] * block_size, [None] * block_size, owner=owner)
         for one in fields(plain):
             object.__setattr__(self, one.name, getattr(plain, one.name))
 
@@ -73,7 +93,10 @@ class Untouched(Block):
 
 @dataclass(slots=True)
 class Live:
-    """A request in the cache's eyes. `tokens` only grows; `computed` of them have keys and values in `table`."""
+    """A request in the cache's eyes. `tokens` only grows; `computed` of them have keys and values in `tables`.
+
+    There is a table per group, of which `filled` slots are written; an entry is None where nothing is held.
+    """
 
     request: Request
     arrival: int
@@ -81,19 +104,21 @@ class Live:
     contexts: list[int]
     phase: Phase = Phase.WAITING
     computed: int = 0
-    table: list[BlockId] = field(default_factory=list)
+    tables: list[list[BlockId | None]] = field(default_factory=lambda: [[]])
+    filled: list[int] = field(default_factory=lambda: [0])
     homes: int = 0
-    """How many tokens the table was asked to hold."""
+    """How many tokens the tables were asked to hold."""
     hit: int = 0
     ran: bool = False
     started: bool = False
     resumed: bool = False
     preempted_in: int = -1
     swapped: list[int | None] | None = None
+    """What lies on the host: of each group in turn, the slots that are written."""
     swapped_by: tuple[int | None, ...] = ()
-    """The step that wrote each position that lies on the host."""
+    """The step that wrote each slot that lies on the host."""
     garbage: frozenset[int] = frozenset()
-    """The positions that lie there and that a failed step wrote."""
+    """The slots that lie there and that a failed step wrote."""
     transfer: TransferId | None = None
     left_in: int = -1
     """The step in which it left, or gave back the last of what it held."""
@@ -102,7 +127,27 @@ class Live:
 
     def copy(self) -> Live:
         """An independent copy."""
-        return replace(self, tokens=self.tokens[:], contexts=self.contexts[:], table=self.table[:])
+        twin = Live(*_read_live(self))
+        twin.tokens, twin.contexts = self.tokens[:], self.contexts[:]
+        twin.tables, twin.filled = [table[:] for table in self.tables], self.filled[:]
+        return twin
+
+    @property
+    def table(self) -> list[BlockId]:
+        """The table of the first group, in which an ordinary cache holds every entry."""
+        return self.tables[0]  # type: ignore[return-value]
+
+    def first_strange(self, held: Sequence[int | None], position: int) -> int | None:
+        """The first of these contexts that cannot stand for the positions from `position` on; pending ones can."""
+        own = self.contexts[position : position + len(held)]
+        for place, context in enumerate(held):
+            if context != PENDING and (place >= len(own) or context != own[place]):
+                return place
+        return None
+
+    def held(self) -> Iterator[BlockId]:
+        """Every block that its tables name."""
+        return (id for table in self.tables for id in table if id is not None)
 
     @property
     def generated(self) -> int:
@@ -121,13 +166,17 @@ class State:
     blocks: list[Block]
     evictable: dict[BlockId, None]
     left: int
+    layout: Layout
     step: int = 0
     epoch: int = 0
     releases: int = 0
     progressed: bool = False
     idle_steps: int = 0
-    planned: frozenset[RequestId] = frozenset()
+    planned: dict[RequestId, int] = field(default_factory=dict)
+    """Whom the step that is planned computes, from which position on."""
     in_flight: dict[StepId, frozenset[BlockId]] = field(default_factory=dict)
+    starts: dict[StepId, dict[RequestId, int]] = field(default_factory=dict)
+    """What `planned` was in each step in flight."""
     unseen: bool = False
     """The step before this one was not dispatched: when it completes is not told, at the latest with the next end."""
     transfers: dict[TransferId, frozenset[BlockId]] = field(default_factory=dict)
@@ -144,32 +193,45 @@ class State:
 
     def copy(self) -> State:
         """An independent copy. The trie of contexts is shared: it only grows, and ids keep their meaning."""
-        return replace(
-            self,
-            requests={id: live.copy() for id, live in self.requests.items()},
-            blocks=[block.copy() for block in self.blocks],
-            evictable=dict(self.evictable),
-            in_flight=dict(self.in_flight),
-            transfers=dict(self.transfers),
-        )
+        twin = State(*_read_state(self))
+        twin.requests = {id: live.copy() for id, live in self.requests.items()}
+        twin.blocks = [block.copy() for block in self.blocks]
+        twin.evictable, twin.transfers = dict(self.evictable), dict(self.transfers)
+        twin.planned, twin.in_flight, twin.starts = dict(self.planned), dict(self.in_flight), dict(self.starts)
+        return twin
 
     def own(self, id: BlockId) -> Block:
         """The block, as one that may be changed."""
         block = self.blocks[id]
         if type(block) is Untouched:
-            size = self.world.block_size
-            block = self.blocks[id] = Block([None] * size, [None] * size)
+            block = self.blocks[id] = Block(block.contexts[:], block.writers[:], owner=block.owner)
         return block
+
+    def reserved(self, id: BlockId) -> bool:
+        """Whether the block is never handed out: one that is reserved in each pool."""
+        return id % self.world.num_blocks in self.capabilities.reserved_blocks
 
     @property
     def usable(self) -> int:
-        """Number of blocks that can ever be handed out."""
+        """Number of blocks of a pool that can ever be handed out."""
         return self.world.num_blocks - len(self.capabilities.reserved_blocks)
 
     @property
     def available(self) -> int:
-        """Number of blocks that could be handed out now: idle and not fenced."""
-        return len(self.evictable)
+        """Number of blocks of the first pool that could be handed out now: idle and not fenced."""
+        return self.available_in(0)
+
+    def available_in(self, pool: int) -> int:
+        """Number of blocks of a pool that could be handed out now."""
+        if self.layout.num_pools == 1:
+            return len(self.evictable)
+        return sum(id // self.world.num_blocks == pool for id in self.evictable)
+
+    def earliest(self, live: Live) -> int:
+        """The position of the request's earliest query that is in flight, planned or still to come."""
+        who = live.request.id
+        flying = [starts[who] for starts in self.starts.values() if who in starts]
+        return min(*flying, self.planned.get(who, live.computed), live.computed)
 
     @property
     def unfinished(self) -> tuple[int, ...]:
@@ -189,32 +251,45 @@ class State:
         """For each held block, the number of live tables that name it, counted anew."""
         counts: dict[BlockId, int] = {}
         for live in self.requests.values():
-            for block in live.table:
+            for block in live.held():
                 counts[block] = counts.get(block, 0) + 1
         return counts
 
     def feasible(self, request: Request) -> bool:
-        """Whether the request can finish when it is alone in the pool."""
-        blocks = self.usable - self.capabilities.watermark_blocks
-        return request.limit <= self.world.max_model_len and self.world.blocks_for(request.limit) <= blocks
+        """Whether the request can finish when it is alone, and keeps every entry."""
+        blocks, needs = self.usable - self.capabilities.watermark_blocks, self.layout.most_blocks(request.limit)
+        return request.limit <= self.world.max_model_len and max(needs) <= blocks
 
     def infeasible(self, request: Request) -> bool:
-        """Whether the request cannot finish even when alone: its last token but one finds no home.
+        """Whether the request cannot finish even when alone: its last token but one finds no home, whoever trims.
 
         Between `feasible` and `infeasible` lies the one token whose keys and values nobody reads; engines differ.
         """
-        return request.limit > self.world.max_model_len or self.world.blocks_for(request.limit - 1) > self.usable
+        needs = self.layout.least_blocks(request.limit - 1)
+        return request.limit > self.world.max_model_len or max(needs) > self.usable
+
+
+def _reader(record: type) -> Callable[[object], tuple[Any, ...]]:
+    """Reads all fields of a record at once, which copies it in a fraction of the time of `dataclasses.replace`."""
+    return attrgetter(*(field.name for field in fields(record)))
+
+
+_read_block, _read_live, _read_state = _reader(Block), _reader(Live), _reader(State)
 
 
 def initial(world: World, capabilities: Freedoms, contexts: Contexts | None = None) -> State:
-    """All requests still to come, every usable block free."""
-    blocks: list[Block] = [Untouched(world.block_size)] * world.num_blocks
-    return State(
+    """All requests still to come, every usable block free. Raises `HarnessFault` for a world without a layout."""
+    layout = Layout.of(world)
+    untouched = Untouched(layout.groups[0].slots, NOBODY if layout.several else 0)
+    state = State(
         world=world,
         capabilities=capabilities,
         contexts=contexts or Contexts(),
         requests={},
-        blocks=blocks,
-        evictable={BlockId(id): None for id in range(world.num_blocks) if id not in capabilities.reserved_blocks},
+        blocks=[untouched] * (world.num_blocks * layout.num_pools),
+        evictable={},
         left=world.token_budget,
+        layout=layout,
     )
+    state.evictable = {id: None for id in map(BlockId, range(len(state.blocks))) if not state.reserved(id)}
+    return state

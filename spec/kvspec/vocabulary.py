@@ -154,6 +154,10 @@ class Freedoms:
     """Published events tell of every copy of a key: it is gone after as many removals as it was stored."""
     hides_lost_takes: bool = False
     """A plan does not show the blocks that a victim took in its last step, before it was preempted in it."""
+    states: str = "every"
+    """A step writes the recurrent state to `every` entry that it reaches, or only to the `last`."""
+    drafts_ahead: bool = False
+    """The drafter runs in the step itself, with the token that it samples, not only once that token is computed."""
     idle_steps: int = 0
     preemptions: tuple[str, ...] = ("recompute",)
     profiles: frozenset[str] = frozenset()
@@ -191,3 +195,14 @@ class Capabilities(Freedoms):
     defers_in_flight: bool = False
     """Who is aborted while a step that computes it is in flight keeps its blocks until the last of those is back."""
     not_claimed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsCapabilities(Capabilities):
+    """What an engine with several groups declares: the layouts (`kvspec.layout`) and pools that it can be built with.
+
+    `max_in_flight` says how many steps of one request may be on the device at once.
+    """
+
+    layouts: tuple[str, ...] = ("full:2 window:2:3",)
+    pools: tuple[str, ...] = ("shared",)

@@ -24,9 +24,6 @@ from kvconformance.traces.traffic import traffic
 from kvconformance.trial import Trial, play
 from kvspec import Tally
 from kvspec import events as ev
-from kvspec.groups import events as groups
-from kvspec.groups.state import State, initial
-from kvspec.groups.transition import advance
 from kvspec.refinement import compatible
 from kvspec.rules import Rule
 from kvspec.violation import Violation
@@ -45,23 +42,10 @@ def trial_of(imposter: Imposter, history: History) -> Trial:
 
 def rule_of_events(checker: Checker) -> Rule | None:
     """The rule that the events break when nobody drives, as `kvspec replay` judges them."""
-    if isinstance(checker.state, State):
-        return _rule_of_groups(checker)
     events = [event for event in checker.events if type(event).__module__ == ev.__name__]
     state = checker.state
     judgement = judge(compatible(state.world, state.capabilities), enumerate(events))  # type: ignore[arg-type]
     return judgement.refuted.rule if judgement.refuted else None
-
-
-def _rule_of_groups(checker: Checker) -> Rule | None:
-    state, tally = initial(checker.state.world, checker.state.capabilities), Tally()  # type: ignore[arg-type]
-    try:
-        for event in checker.events:
-            if type(event).__module__ == groups.__name__:
-                advance(state, event, tally)  # type: ignore[arg-type]
-    except Violation as violation:
-        return violation.rule
-    return None
 
 
 def shown_by_an_event(violation: Violation | None) -> bool:
@@ -71,7 +55,7 @@ def shown_by_an_event(violation: Violation | None) -> bool:
     while step is not None:
         frames.append(step.tb_frame.f_globals["__name__"])
         step = step.tb_next
-    return any(name in {"kvspec.transition", "kvspec.groups.transition"} for name in frames)
+    return "kvspec.transition" in frames
 
 
 def require_same_rule(trial: Trial) -> None:
@@ -111,6 +95,6 @@ def written_states(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", [*HARNESS.glob("*.py"), *HARNESS.glob("groups/*.py")], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(HARNESS.rglob("*.py")), ids=lambda path: str(path.relative_to(HARNESS)))
 def test_the_harness_writes_nothing_of_a_state(path: Path) -> None:
     assert written_states(path) == []

@@ -22,7 +22,7 @@ from kvconformance.surfaces.groups.strategies import group_histories
 from kvconformance.trial import play
 from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
-from kvspec.groups.vocabulary import GroupAdmission
+from kvspec.plans import GroupAdmission
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface, TokenId, World
 
@@ -215,8 +215,10 @@ def test_a_finding_tells_groups_tables_and_what_a_block_holds() -> None:
     (finding,) = judged(NAMED[name], operations, groups, blocks).findings
     text = finding.text()
     assert "30 blocks for all groups, groups full:2 draft:2:1" in text
-    assert "B (0 0 0) starts on a hit of 2 tokens, tables [1 5] [3]" in text
-    assert "finds the context of (0 0 1) in block 3 slot 1 in group 1 (draft:2:1)" in text
+    assert "A is given blocks [1 2] [3 4] for 4 tokens" in text
+    assert "B [0 0 0] up to 1 new; B starts on a hit of 2 tokens: blocks [1] [3]" in text
+    assert "B hits block 3, which holds (0 0 1) of A, in group 1 (draft:2:1)" in text
+    assert "block 3: [A's 1-2: 0 1 (step 0)]  held by A" in text
     assert "--surface groups --history" in text
 
 
@@ -251,6 +253,13 @@ def test_a_drafter_two_tokens_behind_keeps_its_finding() -> None:
         ("ref_counts", ([0, 1],), "ref_counts() answers list [0, 1], not a mapping"),
         ("ref_counts", ({1: "one"},), "ref_counts() answers str 'one', not a whole number"),
         ("free_blocks", (None,), "free_blocks() answers None, not a whole number"),
+        ("free_blocks", (), "pools with free blocks: 0 are told of 1"),
+        ("free_blocks", (29, 29), "pools with free blocks: 2 are told of 1"),
+        ("ref_counts", (), "pools with reference counts: 0 are told of 1"),
+        ("ref_counts", ({}, {}), "pools with reference counts: 2 are told of 1"),
+        ("tables", ((1, 2),), "tables of A: 1 are told of 2"),
+        ("tables", ((1,), (2,), (3,)), "tables of A: 3 are told of 2"),
+        ("admit", GroupAdmission(-1, 7), "A is admitted on a hit of -1 tokens"),
         ("admit", GroupAdmission(None, 7), "admit().hit is None, not a whole number"),  # type: ignore[arg-type]
     ],
 )

@@ -13,11 +13,10 @@ from kvconformance.report import Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.trial import Trial, play
+from kvspec import events as ev
 from kvspec import rules
-from kvspec.groups import events as ev
-from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.violation import Tally
-from kvspec.vocabulary import Surface
+from kvspec.vocabulary import GroupsCapabilities, Surface
 
 KNOWN = {"prefix/draft-group-hit"}
 DONE = (Commit(-1), Free(-1))
@@ -64,7 +63,7 @@ def test_a_short_check_finds_nothing_new(vllm: Engine) -> None:
 def test_an_equal_prompt_hits_in_all_groups(vllm: Engine, groups: str, hit: int) -> None:
     trial, tally = live(vllm, groups, LONG, *DONE, LONG)
     assert trial.violation is None
-    assert [event.hit for event in of(trial, ev.Admit)] == [0, hit]  # type: ignore[attr-defined]
+    assert [event.hit for event in of(trial, ev.Start)] == [0, hit]  # type: ignore[attr-defined]
     assert tally.exercised[rules.EVERY_GROUP_HIT]
 
 
@@ -72,7 +71,7 @@ def test_a_window_moves_on_only_behind_the_steps_in_flight(vllm: Engine) -> None
     chunks = (Add((0,) * 9, 4, chunk=4), Grow(0, 4), Commit(), Grow(0, 1), Commit(), Commit(), Grow(0, 1))
     trial, _ = live(vllm, "full:2 window:2:3", *chunks)
     assert trial.violation is None
-    assert [(event.group, event.index) for event in of(trial, ev.Release)] == [(1, 0), (1, 1), (1, 2)]  # type: ignore[attr-defined]
+    assert [(event.group, event.index) for event in of(trial, ev.Trim)] == [(1, 0), (1, 1), (1, 2)]  # type: ignore[attr-defined]
 
 
 def test_a_refused_admission_leaves_the_groups_as_they_were(vllm: Engine) -> None:

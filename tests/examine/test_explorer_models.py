@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from kvexamine.explorer.broken import Broken
 from kvexamine.explorer.faults import SMALL_FAULTS
 from kvexamine.explorer.groups import frame as group_frame
 from kvexamine.explorer.groups.model import GroupsModel
+from kvexamine.explorer.groups.moves import admitted, computed, refused
 from kvexamine.explorer.groups.reads import past, unread
-from kvexamine.explorer.groups.world import GroupsWorld, Run, copied
+from kvexamine.explorer.groups.world import GroupsWorld, Move
 from kvexamine.explorer.page import small_scopes_table
 from kvexamine.explorer.run import explore_small, model_of
 from kvexamine.explorer.scopes import SMALL, Small
@@ -25,22 +26,35 @@ from kvexamine.explorer.tree import frame as tree_frame
 from kvexamine.explorer.tree.model import TreeModel
 from kvexamine.explorer.tree.shown import lies, truth
 from kvexamine.explorer.tree.world import TreeWorld
+from kvspec import events as ev
 from kvspec import rules
-from kvspec.groups import events as gev
-from kvspec.groups.needs import first_kept, read_below
-from kvspec.groups.transition import step
-from kvspec.groups.vocabulary import Group, GroupsCapabilities, Kind, Tables
+from kvspec import transition as law
+from kvspec.layout import Group, Kind, Tables
+from kvspec.needs import first_kept, reads, runs
+from kvspec.state import State
 from kvspec.tree import TreeState, advance
 from kvspec.tree import events as tev
 from kvspec.tree.state import HandleId, Page
+from kvspec.violation import Broken as Refused
 from kvspec.violation import Tally, Violation
-from kvspec.vocabulary import NO_PARTS, BlockId, Capabilities, Request, RequestId, TokenId, World
+from kvspec.vocabulary import (
+    NO_PARTS,
+    BlockId,
+    Capabilities,
+    GroupsCapabilities,
+    Phase,
+    Request,
+    RequestId,
+    StepId,
+    TokenId,
+    World,
+)
 
 PAGE = (Path(__file__).parents[2] / "spec" / "explorer.md").read_text("utf-8")
 EVERYDAY = [small for small in SMALL.values() if not small.large]
 SHORT = ("groups-draft", "groups-drafts-ahead", "tree-pages", "tree-places")
 by_name = pytest.mark.parametrize("small", EVERYDAY, ids=lambda small: small.name)
-A, B = RequestId("A"), RequestId("B")
+A, B, C = RequestId("A"), RequestId("B"), RequestId("C")
 
 
 def walk(small: Small, seed: int, moves: int) -> Iterator[Any]:
@@ -53,7 +67,7 @@ def walk(small: Small, seed: int, moves: int) -> Iterator[Any]:
         for event in model.proposals(state):
             try:
                 following.append(model.play(state, event))
-            except Violation:
+            except (Violation, Refused):
                 continue
         state = dice.choice(following) if following else model.start()
 
@@ -86,18 +100,19 @@ def test_small_worlds_are_scopes_like_the_others() -> None:
 @pytest.mark.parametrize("small", [one for one in EVERYDAY if one.of == "groups"], ids=lambda one: one.name)
 def test_names_of_blocks_are_not_part_of_a_key(small: Small) -> None:
     model, dice = model_of(small), random.Random(1)
-    for run in walk(small, 2, 25):
-        state, names = copied(run.state), [list(range(len(pool))) for pool in run.state.pools]
-        for order in names:
-            dice.shuffle(order)
-        for pool, order in enumerate(names):
-            for old, new in enumerate(order):
-                state.pools[pool][new] = run.state.pools[pool][old]
+    for before in walk(small, 2, 25):
+        state, size, names = before.copy(), before.world.num_blocks, list(range(len(before.blocks)))
+        for first in range(0, len(names), size):
+            pool = names[first : first + size]
+            dice.shuffle(pool)
+            names[first : first + size] = pool
+        for old, new in enumerate(names):
+            state.blocks[new] = before.blocks[old]
         for live in state.requests.values():
-            for number, table in enumerate(live.tables):
-                order = names[state.layout.pool_of(number)]
-                live.tables[number] = [None if id is None else BlockId(order[id]) for id in table]
-        assert model.key(Run(state, run.waiting)) == model.key(run)
+            live.tables = [[None if id is None else BlockId(names[id]) for id in table] for table in live.tables]
+        state.evictable = {BlockId(names[id]): None for id in before.evictable}
+        state.in_flight = {step: frozenset(BlockId(names[id]) for id in ids) for step, ids in before.in_flight.items()}
+        assert model.key(state) == model.key(before)
 
 
 @pytest.mark.parametrize("name", ["tree", "tree-places"])
@@ -112,11 +127,11 @@ def test_names_of_handles_and_places_are_not_part_of_a_key(name: str) -> None:
 
 
 def test_a_copy_is_equal_and_independent() -> None:
-    for run in walk(SMALL["groups-in-flight"], 4, 20):
-        copy = copied(run.state)
-        assert copy == run.state
-        copy.pools[0][1].ref += 1
-        assert copy != run.state
+    for state in walk(SMALL["groups-in-flight"], 4, 20):
+        copy = state.copy()
+        assert copy == state
+        copy.own(BlockId(1)).ref += 1
+        assert copy != state
 
 
 # What is read.
@@ -129,7 +144,8 @@ WINDOWS = [Group(Kind.WINDOW, size, window) for size in (1, 2, 3) for window in 
 def test_the_definition_and_the_specification_say_the_same(group: Group) -> None:
     for start in range(9):
         by_definition = {(held.entry, held.offset, held.position) for held in past(group, start, start, 20)}
-        assert by_definition == {(slot.index, slot.offset, slot.position) for slot in read_below(group, start)}
+        told = [(run, slot) for run in runs(group, reads(group, start)) for slot in range(run.first, run.stop)]
+        assert by_definition == {(run.entry, run.offset + slot - run.first, slot) for run, slot in told}
         kept = first_kept(group, start)
         assert all(unread(group, entry, start, 20) == (entry < kept) for entry in range(4))
 
@@ -168,46 +184,58 @@ def request(id: RequestId, *prompt: int, new: int = 1) -> Request:
     return Request(id, tokens(*prompt), new)
 
 
-def groups(layout: str, **declared: Any) -> Any:
-    return GroupsWorld(layout, 8, (), capabilities=GroupsCapabilities(**declared)).start()
+def groups(layout: str, *requests: Request, **declared: Any) -> State:
+    """These requests wait."""
+    return GroupsWorld(layout, 8, requests, capabilities=GroupsCapabilities(**declared)).start()
 
 
-def broken(state: Any, *events: gev.Event) -> rules.Rule:
-    """The rule that the last of these events breaks, all others being allowed."""
-    for event in events[:-1]:
-        state = step(state, event)
-    with pytest.raises(Violation) as caught:
-        step(state, events[-1])
+def step(state: State, *events: ev.Event) -> State:
+    """The state after events that are all allowed."""
+    for event in events:
+        state = law.step(state, event)
+    return state
+
+
+def begin(state: State, id: RequestId, hit: int, end: int, tables: Tables) -> Move:
+    return admitted(state, state.requests[id], hit, end, tables)
+
+
+def computes(state: State, id: RequestId, count: int) -> State:
+    """A step is dispatched that computes so many tokens."""
+    return step(state, *computed(state, state.requests[id], count))
+
+
+def broken(state: State, *events: ev.Event) -> rules.Rule:
+    """The rule that one of these events breaks."""
+    with pytest.raises(Refused) as caught:
+        step(state, *events)
     return caught.value.rule
 
 
 def test_what_its_holder_is_still_to_write_is_not_shared_even_where_nothing_is_read() -> None:
     """With a window of one a hit reads nothing of it, yet its holder writes there next."""
-    start = (gev.Admit(request(A, 0, 1), 0, 2, ids((0, 1), (2, 3))), gev.Compute(A, 1), gev.Complete(A))
-    state = groups("full:1 window:1:1")
-    assert broken(state, *start, gev.Admit(request(B, 0, 1), 1, 1, ids((0,), (3,)))) is rules.PUBLISH_ONLY_COMPUTED
+    state = groups("full:1 window:1:1", request(A, 0, 1), request(B, 0, 1))
+    state = step(state, *begin(state, A, 0, 2, ids((0, 1), (2, 3))))
+    state = step(computes(state, A, 1), ev.Complete(StepId(0)))
+    assert broken(state, *begin(state, B, 1, 1, ids((0,), (3,)))) is rules.PUBLISH_ONLY_COMPUTED
     for other in (None, 2):
-        hit = gev.Admit(request(B, 0, 1), 1, 1, ids((0,), (other,)))
-        after = state
-        for event in (*start, hit, gev.Compute(A, 1)):
-            after = step(after, event)
+        computes(step(state, *begin(state, B, 1, 1, ids((0,), (other,)))), A, 1)
 
 
 def test_a_draft_slot_of_a_step_in_flight_is_not_hit_before_it_is_finished() -> None:
-    state = groups("full:2 draft:2:1", drafts_ahead=True)
-    admitted = gev.Admit(request(A, 0, 1), 0, 2, ids((0,), (1,)))
-    hit = gev.Admit(request(B, 0, 1, 1), 2, 3, ids((0, 2), (1, 3)))
-    state = step(step(state, admitted), gev.Compute(A, 2))
-    state.pools[0][0].writers = [None, None]
-    assert broken(state, hit) is rules.PUBLISH_ONLY_COMPUTED
-    step(step(state, gev.Complete(A)), hit)
+    state = groups("full:2 draft:2:1", request(A, 0, 1), request(B, 0, 1, 1), drafts_ahead=True)
+    state = computes(step(state, *begin(state, A, 0, 2, ids((0,), (1,)))), A, 2)
+    state.blocks[0].writers = [None, None]
+    hit = begin(state, B, 2, 3, ids((0, 2), (1, 3)))
+    assert broken(state, *hit) is rules.PUBLISH_ONLY_COMPUTED
+    step(state, ev.Complete(StepId(0)), *hit)
 
 
 def test_a_drafter_that_runs_ahead_needs_a_home_for_what_it_drafts_from_the_sampled_token() -> None:
-    state = groups("full:1 draft:1:1", drafts_ahead=True)
-    admitted = gev.Admit(request(A, 0, 1, new=2), 0, 2, ids((0, 1), (2, None)))
-    assert broken(state, admitted, gev.Compute(A, 2)) is rules.COVERAGE_AND_LIMIT
-    step(step(state, admitted), gev.Compute(A, 1))  # its slot is the first, for the second token of the prompt
+    state = groups("full:1 draft:1:1", request(A, 0, 1, new=2), drafts_ahead=True)
+    state = step(state, *begin(state, A, 0, 2, ids((0, 1), (2, None))))
+    assert broken(state, *computed(state, state.requests[A], 2)) is rules.COVERAGE_AND_LIMIT
+    computes(state, A, 1)  # its slot is the first, for the second token of the prompt
 
 
 # What an event leaves alone.
@@ -321,138 +349,148 @@ def test_only_the_first_lookup_that_tells_places_gives_them() -> None:
     assert tree_frame.disturbed(before, tev.Match(HandleId(3), tokens(0), NO_PARTS, 1), after) is not None
 
 
-def running() -> Any:
+def running() -> State:
     """A has computed two of its three tokens in two steps, which are on the device; what B had is cached and idle."""
-    state = groups("full:1 draft:1:1", max_in_flight=2, drafts_ahead=True)
-    for event in (
-        gev.Admit(request(B, 1, 1), 0, 1, ids((4,), (5,))),
-        gev.Compute(B, 1),
-        gev.Complete(B),
-        gev.End(B),
-        gev.Admit(request(A, 0, 1, 0, new=3), 0, 3, ids((0, 1, 2), (3, 6, 7))),
-        gev.Compute(A, 1),
-        gev.Compute(A, 1),
-    ):
-        state = step(state, event)
-    return state
+    asked = (request(B, 1, 1), request(A, 0, 1, 0, new=3), request(C, 0, 1))
+    state = groups("full:1 draft:1:1", *asked, max_in_flight=2, drafts_ahead=True)
+    state = computes(step(state, *begin(state, B, 0, 1, ids((4,), (5,)))), B, 1)
+    state = step(state, ev.Complete(StepId(0)), ev.Abort(B), *begin(state, A, 0, 3, ids((0, 1, 2), (3, 6, 7))))
+    return computes(computes(state, A, 1), A, 1)
 
 
-def done() -> Any:
+def done() -> State:
     """A has computed all three, and no step is on the device."""
-    state = step(running(), gev.Compute(A, 1))
-    for _ in range(3):
-        state = step(state, gev.Complete(A))
-    return state
+    return step(computes(running(), A, 1), *(ev.Complete(StepId(number)) for number in (1, 2, 3)))
 
 
-GROUP_EVENTS: tuple[tuple[Any, gev.Event], ...] = (
-    (running, gev.Compute(A, 1)),
-    (running, gev.Complete(A)),
-    (running, gev.Refuse(request(B, 0), 9)),
-    (done, gev.Admit(request(B, 0, 1), 0, 1, ids((4,), (5,)))),
-    (done, gev.Grow(A, 4, ids((0, 1, 2, 4), (3, 6, 7)))),
-    (done, gev.Sample(A, TokenId(1))),
-    (done, gev.End(A)),
-)
+GROUP_EVENTS: dict[str, tuple[Callable[[], State], Callable[[State], Move]]] = {
+    "Compute": (running, lambda state: computed(state, state.requests[A], 1)),
+    "Complete": (running, lambda state: (ev.Complete(StepId(1)),)),
+    "Refuse": (running, lambda state: refused(state, state.requests[C], 9)),
+    "Start": (done, lambda state: begin(state, C, 0, 1, ids((4,), (5,)))),
+    "Reserve": (done, lambda state: (ev.Reserve(A, 4, *_tables((0, 1, 2, 4), (3, 6, 7))),)),
+    "Sample": (done, lambda state: (ev.Sample(A, TokenId(1)),)),
+    "Abort": (done, lambda state: (ev.Abort(A),)),
+}
 
 
-def _group_content(state: Any) -> None:
-    state.pools[0][0].contexts = [None]
+def _tables(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[tuple[BlockId, ...], Tables]:
+    return tuple(map(BlockId, first)), ids(*others)
 
 
-def _group_idle_content(state: Any) -> None:
-    state.pools[0][4].contexts = [7]
+def _group_content(state: State) -> None:
+    state.blocks[0].contexts = [None]
 
 
-def _group_writer(state: Any) -> None:
-    state.pools[0][1].writers = [99]
+def _group_idle_content(state: State) -> None:
+    state.blocks[4].contexts = [7]
 
 
-def _group_owner(state: Any) -> None:
-    state.pools[0][5].owner = 0
+def _group_writer(state: State) -> None:
+    state.blocks[1].writers = [(A, 99)]
 
 
-def _group_token(state: Any) -> None:
+def _group_owner(state: State) -> None:
+    state.blocks[5].owner = 0
+
+
+def _group_token(state: State) -> None:
     for live in state.requests.values():
         live.tokens.append(TokenId(1))
 
 
-def _group_computed(state: Any) -> None:
+def _group_computed(state: State) -> None:
     for live in state.requests.values():
         live.computed -= 1
 
 
-def _group_newest(state: Any) -> None:
+def _group_newest(state: State) -> None:
+    state.starts = dict(list(state.starts.items())[:-1])
+
+
+def _group_flight(state: State) -> None:
+    state.starts = {StepId(number + 1): first for number, first in state.starts.items()}
+
+
+def _group_table(state: State) -> None:
     for live in state.requests.values():
-        live.flights = dict(list(live.flights.items())[:-1])
+        live.tables[0][:1] = [None]
 
 
-def _group_flight(state: Any) -> None:
+def _group_waits(state: State) -> None:
     for live in state.requests.values():
-        live.flights = {number + 1: first for number, first in live.flights.items()}
+        live.phase = Phase.RUNNING if live.phase is Phase.WAITING else Phase.WAITING
 
 
-def _group_table(state: Any) -> None:
-    for live in state.requests.values():
-        live.tables[0][0] = None
-
-
-def _group_gone(state: Any) -> None:
+def _group_gone(state: State) -> None:
     state.requests.pop(A, None)
 
 
-def _group_comes(state: Any) -> None:
-    state.requests[RequestId("C")] = running().requests[A]
+def _group_comes(state: State) -> None:
+    state.requests[RequestId("D")] = running().requests[A]
 
 
 GROUP_EFFECTS = (
     _group_content, _group_idle_content, _group_writer, _group_owner, _group_token, _group_computed, _group_newest,
-    _group_flight, _group_table, _group_gone, _group_comes,
+    _group_flight, _group_table, _group_waits, _group_gone, _group_comes,
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("start", "event"), GROUP_EVENTS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("name", GROUP_EVENTS)
 @pytest.mark.parametrize("effect", GROUP_EFFECTS, ids=lambda effect: effect.__name__)
-def test_an_event_of_groups_does_nothing_else(start: Any, event: gev.Event, effect: Any) -> None:
+def test_an_event_of_groups_does_nothing_else(name: str, effect: Any) -> None:
+    start, made = GROUP_EVENTS[name]
     before = start()
-    right, wrong = step(before, event), step(before, event)
-    assert group_frame.disturbed(before, event, right) is None
+    move = made(before)
+    right, wrong = step(before, *move), step(before, *move)
+    assert group_frame.disturbed(before, move, right) is None
     effect(wrong)
-    if replace(right, contexts=before.contexts) != replace(wrong, contexts=before.contexts):
-        assert group_frame.disturbed(before, event, wrong) is not None
+    if right != wrong:
+        assert group_frame.disturbed(before, move, wrong) is not None
 
 
-@pytest.mark.parametrize("field", ["tokens", "computed", "tables", "flights"])
+@pytest.mark.parametrize("field", ["tokens", "computed", "tables", "phase"])
 def test_a_request_begins_as_its_admission_says(field: str) -> None:
-    before, event = done(), gev.Admit(request(B, 0, 1), 0, 1, ids((4,), (5,)))
-    for wrong in {"tokens": ([], tokens(9)), "computed": (1, -1), "tables": ([], [[9]]), "flights": ({7: 0},)}[field]:
-        after = step(before, event)
-        setattr(after.requests[B], field, wrong)
-        assert group_frame.disturbed(before, event, after) is not None
+    before = done()
+    move = begin(before, C, 0, 1, ids((4,), (5,)))
+    wrongs = {"tokens": ([], tokens(9)), "computed": (1, -1), "tables": ([], [[9]]), "phase": (Phase.WAITING,)}
+    for wrong in wrongs[field]:
+        after = step(before, *move)
+        setattr(after.requests[C], field, wrong)
+        assert group_frame.disturbed(before, move, after) is not None
+
+
+def test_who_begins_has_no_step_in_flight() -> None:
+    before = done()
+    move = begin(before, C, 0, 1, ids((4,), (5,)))
+    after = step(before, *move)
+    after.starts[StepId(7)] = {C: 0}
+    assert group_frame.disturbed(before, move, after) is not None
 
 
 def test_nothing_is_sampled_before_all_tokens_are_computed() -> None:
-    before, event = running(), gev.Sample(A, TokenId(1))
+    before, move = running(), (ev.Sample(A, TokenId(1)),)
     after = before.copy()
     after.requests[A].tokens.append(TokenId(1))
-    told = group_frame.disturbed(before, event, after)
+    told = group_frame.disturbed(before, move, after)
     assert told is not None and "before its tokens are computed" in told.what
 
 
 @pytest.mark.parametrize(("kind", "end", "wrong"), [("Grow", 4, 5), ("Grow", 5, 3), ("Admit", 1, 2), ("Admit", 2, 1)])
 def test_tables_reach_as_far_as_they_say_and_no_further(kind: str, end: int, wrong: int) -> None:
-    world = GroupsWorld("full:1", 9, (), capabilities=GroupsCapabilities())
-    first = gev.Admit(request(A, 0, 1, new=4), 0, 2, ids((0, 1)))
+    asked = (request(A, 0, 1, new=4), request(B, 0, 1))
+    world = GroupsWorld("full:1", 9, asked, capabilities=GroupsCapabilities())
+    state = world.start()
+    state = step(state, *begin(state, A, 0, 2, ids((0, 1))))
 
-    def event(entries: int) -> gev.Event:
+    def move(entries: int) -> Move:
         if kind == "Grow":
-            return gev.Grow(A, end, ids(tuple(range(entries))))
-        return gev.Admit(request(B, 0, 1), 0, end, ids(tuple(range(2, 2 + entries))))
+            return (ev.Reserve(A, end, *_tables(tuple(range(entries)))),)
+        return begin(state, B, 0, end, ids(tuple(range(2, 2 + entries))))
 
-    state = step(world.start(), first)
-    after = step(state, event(end))
-    assert group_frame.disturbed(state, event(end), after) is None
-    told = group_frame.disturbed(state, event(wrong), after)
+    after = step(state, *move(end))
+    assert group_frame.disturbed(state, move(end), after) is None
+    told = group_frame.disturbed(state, move(wrong), after)
     assert told is not None and told.rule is rules.COVERAGE_AND_LIMIT
 
 
@@ -638,18 +676,13 @@ def test_a_request_that_cannot_go_on_is_told() -> None:
     world = SMALL["groups-any"].world
     assert isinstance(world, GroupsWorld)
     model = GroupsModel(replace(world, num_blocks=4))
-    state = model.start().state
-    first, second = world.requests
-    for event in (
-        gev.Admit(first, 0, 2, ids((0, 1), (0, 1))),
-        gev.Compute(first.id, 1),
-        gev.Complete(first.id),
-        gev.Admit(second, 1, 1, ids((0,), (0,))),
-    ):
-        state = step(state, event)
-    assert model.broken_state(Run(state, ())) is None
-    shared = copied(state)
-    shared.requests[second.id].tables[1] = [BlockId(1)]
-    shared.pools[1][0].ref, shared.pools[1][1].ref = 1, 2
-    told = GroupsModel(world).broken_state(Run(shared, ()))
+    state = model.start()
+    first, second = (one.id for one in world.requests)
+    state = computes(step(state, *begin(state, first, 0, 2, ids((0, 1), (4, 5)))), first, 1)
+    state = step(state, ev.Complete(StepId(0)), *begin(state, second, 1, 1, ids((0,), (4,))))
+    assert model.broken_state(state) is None
+    shared = state.copy()
+    shared.requests[second].tables[1] = [BlockId(5)]
+    shared.blocks[4].ref, shared.blocks[5].ref = 1, 2
+    told = GroupsModel(world).broken_state(shared)
     assert told is not None and told.rule is rules.SHARED_BYTES_NEVER_CHANGE and "cannot go on" in told.what

@@ -43,14 +43,14 @@ def _uncounted(state: State, ids: Any) -> None:
         state.evictable.pop(id, None)
 
 
-def _early(state: State, live: Any, start: int) -> None:
+def _early(state: State, live: Any, number: int, start: int) -> None:
     for index, id in enumerate(live.table):
         last = min((index + 1) * state.world.block_size, len(live.contexts)) - 1
         state.blocks[id].key = live.contexts[last]
 
 
 def _leaking(state: State, live: Any) -> int:
-    live.table = []
+    live.tables = [[]]
     return 0
 
 
@@ -58,12 +58,12 @@ def _short(state: State, source: int, target: int, extent: int) -> None:
     COPY(state, source, target, max(0, extent - 1))
 
 
-COPY, POISON = blocks.copy_content, Block.poison
+COPY, HAND_OVER = blocks.copy_content, Block.hand_over
 
 
-def _sticky(block: Block, size: int) -> None:
+def _sticky(block: Block, group: int, slots: int) -> None:
     key = block.key
-    POISON(block, size)
+    HAND_OVER(block, group, slots)
     block.key = key
 
 
@@ -73,7 +73,7 @@ DRIFTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "nothing is published": (computing, "publish", lambda *_: None),
     "leaving leaks": (exits, "give_back", _leaking),
     "copies are a slot short": (computing, "copy_content", _short),
-    "a block that is taken keeps its key": (Block, "poison", _sticky),
+    "a block that is taken keeps its key": (Block, "hand_over", _sticky),
     "the old block of a merge is not released": (computing, "release", lambda *_: 0),
     "anybody may be in any phase": (computing, "require_phase", lambda *_: None),
     "a step may exceed its budget": (computing, "require_budget", lambda *_: None),

@@ -21,8 +21,11 @@ def _spec(*names: str, surfaces: tuple[str, ...] = PAGED) -> Killers:
 
 
 _REFERENCE = Killers(("tests.reference.test_pool", "tests.reference.test_mutants"))
-_SPEC = _spec("transition", "guards", "blame", "self_descriptions", "claims_gaps")
-_GROUPS = _spec("groups", "groups_guards", "groups_blame", surfaces=GROUPS)
+_GROUPED = ("groups", "groups_guards", "groups_blame", "groups_machine")
+_SPEC = _spec(
+    "transition", "guards", "blame", "self_descriptions", "claims_gaps", *_GROUPED, surfaces=(*PAGED, *GROUPS)
+)
+_GROUPS = _spec(*_GROUPED, surfaces=GROUPS)
 _TREE = _spec("tree", "tree_guards", surfaces=TREE)
 _MIRROR = _spec("mirror", "mirror_guards", surfaces=(*PAGED, *TREE))
 _TRANSITION = ("admission", "blocks", "computing", "contents", "exits", "guards", "steps", "transfers")
@@ -32,12 +35,9 @@ SCOPE = MappingProxyType(
         **{f"kvreference.{name}": _REFERENCE for name in ("pool", "prefix_cache", "blocks", "scheduler")},
         "kvspec.transition": _SPEC,
         **{f"kvspec.transition.{name}": _SPEC for name in _TRANSITION},
-        **{f"kvspec.{name}": _SPEC for name in ("hits", "claims", "spoken", "invariants")},
+        **{f"kvspec.{name}": _SPEC for name in ("state", "hits", "claims", "spoken", "invariants")},
+        **{f"kvspec.{name}": _GROUPS for name in ("layout", "needs")},
         **{f"kvspec.blame.{name}": _SPEC for name in ("past", "exercised", "keys", "hits", "reads", "claims")},
-        **{
-            f"kvspec.groups.{name}": _GROUPS
-            for name in ("vocabulary", "needs", "state", "hits", "blocks", "claims", "transition", "invariants")
-        },
         **{f"kvspec.tree.{name}": _TREE for name in ("vocabulary", "events", "state", "transition", "places", "shown")},
         **{f"kvspec.{name}": _MIRROR for name in ("published", "mirror")},
     }

@@ -7,12 +7,13 @@ from hypothesis import given
 
 from kvconformance.checker import Checker
 from kvconformance.history import History
-from kvconformance.surfaces.groups.driver import GroupsDriver, grouped
+from kvconformance.surfaces.groups.driver import GroupsDriver
 from kvconformance.surfaces.groups.strategies import group_histories
+from kvconformance.surfaces.pool.driver import stepless
 from kvreference.groups import ReferenceGroups
 from kvspec import Tally
-from kvspec.groups.hits import longest_hit
-from kvspec.groups.invariants import broken_invariants
+from kvspec.hits import longest_hit
+from kvspec.invariants import broken_invariants
 from kvspec.plans import Rejected
 from kvspec.vocabulary import Request, RequestId, TokenId, World
 
@@ -127,13 +128,14 @@ class ComparedGroups(GroupsDriver):
 
     engine: ReferenceGroups
 
-    def observe(self, *others: RequestId) -> None:
-        super().observe(*others)
+    def observe(self) -> None:
+        super().observe()
         assert list(broken_invariants(self.state)) == []
-        for pool, blocks in zip(self.engine.pools, self.state.pools, strict=True):
-            assert pool.count == [block.ref for block in blocks]
-        for id, live in self.state.requests.items():
-            assert [list(table) for table in self.engine.tables(id)] == live.tables
+        counts = [count for pool in self.engine.pools for count in pool.count]
+        assert counts == [block.ref for block in self.state.blocks]
+        for live in self.running():
+            id = live.request.id
+            assert [list(table) for table in self.tables(id)] == live.tables
             assert self.engine.holdings[id].tokens == live.tokens
             if self.state.world.caching:
                 assert self.engine.longest_hit(live.request, live.tokens)[0] == longest_hit(self.state, live)
@@ -141,5 +143,5 @@ class ComparedGroups(GroupsDriver):
 
 @given(group_histories(ReferenceGroups.capabilities))
 def test_the_manager_refines_the_specification(history: History) -> None:
-    checker = Checker(history.world(), ReferenceGroups.capabilities, Tally(), grouped)
+    checker = Checker(*stepless(history.world(), ReferenceGroups.capabilities), Tally())
     ComparedGroups(ReferenceGroups, checker).run(history.operations)

@@ -18,17 +18,15 @@ import pytest
 from kvconformance.explain import law
 from kvconformance.explain.references import referred
 from kvspec import RULES, transition
-from kvspec.groups import transition as of_groups
-from kvspec.groups.vocabulary import GroupsCapabilities
 from kvspec.rules import Rule
 from kvspec.tree import transition as of_trees
-from kvspec.vocabulary import Capabilities
+from kvspec.vocabulary import Capabilities, GroupsCapabilities
 
 ROOT = Path(__file__).parents[2]
 PAGE = law.page()
 INVARIANTS = {f"S{number}" for number in range(1, 16)} | {f"L{number}" for number in range(1, 6)}
 FREEDOMS = {field.name for record in (Capabilities, GroupsCapabilities) for field in fields(record)}
-MACHINES = {"4. The events": transition, "9. Caches with several groups": of_groups, "10. Radix trees": of_trees}
+MACHINES = {"4. The events": transition, "10. Radix trees": of_trees}
 TRANSITIONS = [
     pytest.param(chapter, event, function, id=f"{chapter.split()[-1]}-{event.__name__}")
     for chapter, machine in MACHINES.items()
@@ -37,7 +35,7 @@ TRANSITIONS = [
 
 
 def section(chapter: str, event: str) -> str:
-    """What the page says of an event of one of the three machines."""
+    """What the page says of an event of one of the two machines."""
     text = PAGE.partition(f"\n## {chapter}\n")[2].partition("\n## ")[0]
     return text.partition(f"\n### {event}\n")[2].partition("\n### ")[0]
 

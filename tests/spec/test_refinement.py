@@ -354,7 +354,7 @@ def renamed(state: State, names: list[int]) -> State:
     other.in_flight = {step: frozenset(BlockId(names[id]) for id in ids) for step, ids in state.in_flight.items()}
     other.transfers = {one: frozenset(BlockId(names[id]) for id in ids) for one, ids in state.transfers.items()}
     for live in other.requests.values():
-        live.table = [BlockId(names[id]) for id in live.table]
+        live.tables = [[BlockId(names[id]) for id in live.table]]
     return other
 
 

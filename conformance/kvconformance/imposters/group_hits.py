@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from kvreference.groups import Holding, Key, ReferenceGroups
 from kvspec import rules
-from kvspec.groups.vocabulary import Group, GroupAdmission, Kind
+from kvspec.layout import Group, Kind
+from kvspec.plans import GroupAdmission
 from kvspec.vocabulary import BlockId, KeyParts, Request, TokenId, World
 
 Entries = list[BlockId | None]
@@ -98,7 +99,7 @@ class NewBlockBeforeTheNextGroupsHit(ReferenceGroups):
         self.to_hold = [list(table) for table in tables]
 
     def grow(self, holding: Holding, count: int) -> None:
-        new = self.new_entries(holding.tables, holding.scheduled + count)
+        new = self.new_entries(holding.tables, holding.allocated + count)
         for number, wanted in enumerate(new):
             hit, self.to_hold = self.to_hold[:1], self.to_hold[1:]
             super().hold([*([] for _ in range(number)), *hit])
@@ -106,7 +107,7 @@ class NewBlockBeforeTheNextGroupsHit(ReferenceGroups):
             for block in taken:
                 self.recycle(number, block)
             holding.tables[number] += taken
-        holding.scheduled += count
+        holding.allocated += count
 
 
 class RefusalKeepsTheState(ReferenceGroups):

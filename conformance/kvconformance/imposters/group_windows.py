@@ -7,7 +7,7 @@ from math import prod
 
 from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
-from kvspec.groups.vocabulary import Kind
+from kvspec.layout import Kind
 from kvspec.vocabulary import BlockId, RequestId, World
 
 
@@ -68,7 +68,7 @@ class ReleasesUnderAStepInFlight(ReferenceGroups):
     bug, broken_rule = "B260", rules.EVERY_GROUP_HIT
 
     def earliest_query(self, holding: Holding) -> int:
-        return holding.scheduled
+        return holding.allocated
 
 
 class OnlyTheLastWindowPublished(ReferenceGroups):

@@ -145,7 +145,7 @@ class SuffixWrittenOverThePrefix(ReferenceStepper):
             return False
         planned, size = step.actions[-1], self.world.block_size
         if isinstance(planned, Scheduled):
-            slots = tuple((planned.table[p // size], p % size) for p in range(planned.count))
+            slots = tuple((task.holding.table[p // size], p % size) for p in range(planned.count))
             step.actions[-1] = replace(planned, slots=slots)
         return True
 

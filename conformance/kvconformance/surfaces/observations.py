@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from kvconformance import records
 from kvconformance.answers import whole
 from kvspec import events as ev
+from kvspec.layout import Table, Tables
 from kvspec.published import Published
 from kvspec.vocabulary import BlockId, RequestId
 
@@ -18,8 +19,8 @@ class Observations(Protocol):
     def ref_counts(self) -> Mapping[BlockId, int]:
         """The reference count of every held block."""
 
-    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
-        """Every live block table."""
+    def tables(self) -> Mapping[RequestId, Table] | Mapping[RequestId, Tables]:
+        """Every live block table; where there are several groups of layers, one for each of them."""
 
     def free_set(self) -> Sequence[BlockId]:
         """The ids that could be handed out, with repetitions if the engine has them."""
@@ -37,7 +38,8 @@ class Observations(Protocol):
 class Observer:
     """Collects the self-descriptions that an engine offers."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, groups: int = 1) -> None:
+        self._groups = groups
         self._free = engine.free_blocks
         self._refs = getattr(engine, "ref_counts", None)
         self._tables = getattr(engine, "tables", None)
@@ -47,13 +49,31 @@ class Observer:
         self._counters = getattr(engine, "counters", None)
         self._events = getattr(engine, "take_events", None)
 
-    def observe(self) -> ev.Observe:
-        """What the engine says now. Raises `HarnessFault` where an answer has not the type that its method promises."""
+    def observe(self) -> tuple[ev.Observe, ...]:
+        """What the engine says now: all of it, then of each further group the tables.
+
+        Raises `HarnessFault` where an answer has not the type that its method promises.
+        """
+        first, *others = self._told_tables()
+        return (
+            self._all(first),
+            *(ev.Observe(tables=told, group=n) for n, told in enumerate(others, 1) if told is not None),
+        )
+
+    def _told_tables(self) -> Sequence[Mapping[RequestId, Table] | None]:
+        """By group, the tables; None where they are not told."""
+        if self._tables is None:
+            return [None]
+        if self._groups == 1:
+            return [records.tables(self._tables(), "tables")]
+        return records.grouped_tables(self._tables(), "tables", self._groups)
+
+    def _all(self, tables: Mapping[RequestId, Table] | None) -> ev.Observe:
         waiting, running = records.pair(self._queues(), "queues", records.names) if self._queues else (None, None)
         return ev.Observe(
             free=whole(self._free(), "free_blocks"),
             refs=records.counts(self._refs(), "ref_counts") if self._refs else None,
-            tables=records.tables(self._tables(), "tables") if self._tables else None,
+            tables=tables,
             free_set=records.listed(self._free_set(), "free_set") if self._free_set else None,
             keyed=records.blocks(self._keyed(), "keyed_blocks") if self._keyed else None,
             waiting=waiting,

@@ -20,6 +20,7 @@ from kvconformance.traces.judging import Judgement
 from kvspec import events as ev
 from kvspec.refinement import Evictions, Hidden, Observed, OneOf, Refuted, StartSomewhere, follow
 from kvspec.state import State
+from kvspec.telling import tell
 from kvspec.violation import HarnessFault, Tally
 
 LONGEST: Final = 12
@@ -179,12 +180,4 @@ def _spell(event: Observed, block_size: int) -> str:
         return f"{event.request} starts on a hit of {event.hit} tokens, in blocks that are not told"
     if isinstance(event, Hidden):
         return f"{event.request} computes {event.count} positions from {event.start} on, in blocks that are not told"
-    if isinstance(event, ev.Start) and not event.hit:
-        return f"{event.request} starts without a hit"
-    if isinstance(event, ev.Observe):
-        return "the engine says of itself: " + (", ".join(_said(event)) or "nothing")
-    return story.PAGED.told(event, block_size) or type(event).__name__.lower()
-
-
-def _said(event: ev.Observe) -> list[str]:
-    return [f"{name}={value}" for name in event.__slots__ if (value := getattr(event, name)) is not None]
+    return tell(event, block_size)

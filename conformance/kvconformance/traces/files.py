@@ -12,7 +12,9 @@ import msgspec
 
 from kvconformance.traces import wire
 from kvspec import events as ev
+from kvspec.layout import Layout
 from kvspec.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Capabilities, Request, World
 
 LONGEST_LINE: Final = 8 << 20
@@ -64,8 +66,10 @@ class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     orders_transfers: bool = False
     counts_copies: bool = False
     hides_lost_takes: bool = False
+    states: Literal["every", "last"] = "every"
+    drafts_ahead: bool = False
     idle_steps: Count = 0
-    profiles: tuple[Literal["fcfs", "lru", "tail-first", "decode-first"], ...] = ()
+    profiles: tuple[Literal["fcfs", "lru", "tail-first", "decode-first", "longest-hit"], ...] = ()
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -243,8 +247,15 @@ def _header(number: int, line: bytes) -> Header:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise TraceError(number, _blame(line, f"no header of a kvspec trace: {why}")) from error
     world, declared = header.world, header.capabilities
-    if world.num_blocks * world.block_size > MOST_SLOTS:
-        raise TraceError(number, f"{world.num_blocks} blocks of {world.block_size} tokens; at most {MOST_SLOTS} slots")
+    try:
+        layout = Layout.of(header.built()[0])
+    except HarnessFault as fault:
+        raise TraceError(number, str(fault)) from fault
+    size = max(group.block_size for group in layout.groups)
+    if world.num_blocks * max(world.block_size, size) * layout.num_pools > MOST_SLOTS:
+        raise TraceError(number, f"{world.num_blocks} blocks of {size} tokens; at most {MOST_SLOTS} slots")
+    if header.nameless and layout.several:
+        raise TraceError(number, "nameless blocks in several groups of layers; tell the tables of each")
     if strange := [id for id in declared.reserved_blocks if id >= world.num_blocks]:
         raise TraceError(number, f"the reserved block {strange[0]} is none of {world.num_blocks}")
     if len({*declared.reserved_blocks}) == world.num_blocks:

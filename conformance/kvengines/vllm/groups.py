@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import gcd
 from typing import Any
 
-import torch
 from vllm.v1.core.kv_cache_manager import KVCacheManager
-from vllm.v1.kv_cache_interface import (
-    FullAttentionSpec,
-    KVCacheConfig,
-    KVCacheGroupSpec,
-    MambaSpec,
-    SlidingWindowSpec,
-)
 
-from kvengines.vllm.setup import Requests
-from kvspec.groups.vocabulary import Group, GroupAdmission, GroupsCapabilities, Kind, Layout, Tables
-from kvspec.vocabulary import BlockId, Request, RequestId, TokenId, World
+from kvengines.vllm.setup import Requests, hash_block_size, kv_cache_config
+from kvspec.layout import Kind, Layout, Tables
+from kvspec.plans import GroupAdmission
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Request, RequestId, TokenId, World
 
 MAX_MODEL_LEN = 4096
 
@@ -57,14 +49,12 @@ class VllmGroups:
 
     def __init__(self, world: World) -> None:
         layout = Layout.of(world)
-        # So vLLM resolves them: hits are multiples of all block sizes, and hashes of the largest size that divides all.
-        unit = gcd(*(group.block_size for group in layout.groups))
+        unit = hash_block_size(layout)
         self.requests = Requests(replace(world, block_size=unit))
         self.seen: dict[RequestId, Any] = {}
         self.steps: dict[RequestId, int] = {}
-        groups = [group_spec(number, group) for number, group in enumerate(layout.groups)]
         self.manager: Any = KVCacheManager(
-            kv_cache_config=KVCacheConfig(num_blocks=world.num_blocks, kv_cache_tensors=[], kv_cache_groups=groups),
+            kv_cache_config=kv_cache_config(world),
             max_model_len=MAX_MODEL_LEN,
             scheduler_block_size=layout.unit,
             hash_block_size=unit,
@@ -125,15 +115,3 @@ class VllmGroups:
         """The counts of all blocks but the null block, whose count vLLM does not keep."""
         blocks = self.manager.block_pool.blocks
         return ({BlockId(b.block_id): b.ref_cnt for b in blocks if b.ref_cnt and not b.is_null},)
-
-
-def group_spec(number: int, group: Group) -> Any:
-    """One group of layers in vLLM's terms."""
-    attention = {"block_size": group.block_size, "num_kv_heads": 1, "head_size": 16, "dtype": torch.float32}
-    if group.kind is Kind.WINDOW:
-        spec = SlidingWindowSpec(**attention, sliding_window=group.window)
-    elif group.kind is Kind.STATE:
-        spec = MambaSpec(block_size=group.block_size, shapes=((16,),), dtypes=(torch.float32,), mamba_cache_mode="all")
-    else:
-        spec = FullAttentionSpec(**attention)
-    return KVCacheGroupSpec(layer_names=[f"layer {number}"], kv_cache_spec=spec, is_eagle_group=group.lag > 0)

@@ -6,6 +6,7 @@ import copy
 import json
 import tempfile
 from functools import cache
+from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,16 @@ from vllm.multimodal.inputs import MultiModalFeatureSpec, PlaceholderRange
 from vllm.sampling_params import SamplingParams
 from vllm.utils import hashing
 from vllm.v1.core import kv_cache_utils
-from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec
+from vllm.v1.kv_cache_interface import (
+    FullAttentionSpec,
+    KVCacheConfig,
+    KVCacheGroupSpec,
+    MambaSpec,
+    SlidingWindowSpec,
+)
 from vllm.v1.request import Request as VllmRequest
 
+from kvspec.layout import Group, Kind, Layout
 from kvspec.vocabulary import NO_PARTS, KeyParts, Request, World
 
 TINY_MODEL = {
@@ -82,7 +90,9 @@ def scheduler_config(world: World, max_model_len: int) -> Any:
 
 def max_model_len(world: World) -> int:
     """Longest request in tokens: what the usable blocks hold, since vLLM refuses longer ones before it queues them."""
-    return min(world.max_model_len, (world.num_blocks - 1) * world.block_size)
+    layout, usable = Layout.of(world), world.num_blocks - 1
+    longest = next(n for n in range(usable * layout.unit, 0, -1) if max(layout.most_blocks(n)) <= usable)
+    return min(world.max_model_len, longest)
 
 
 def vllm_config(world: World) -> Any:
@@ -92,7 +102,7 @@ def vllm_config(world: World) -> Any:
     config.model_config.max_model_len = max_model_len(world)
     config.scheduler_config = scheduler_config(world, max_model_len(world))
     config.cache_config = copy.copy(config.cache_config)
-    config.cache_config.block_size = world.block_size
+    config.cache_config.block_size = Layout.of(world).unit
     config.cache_config.num_gpu_blocks = world.num_blocks
     config.cache_config.enable_prefix_caching = world.caching
     config.kv_events_config = events_config()
@@ -105,10 +115,26 @@ def events_config() -> Any:
 
 
 def kv_cache_config(world: World) -> Any:
-    """One group of full-attention layers over the world's blocks."""
-    spec = FullAttentionSpec(block_size=world.block_size, num_kv_heads=1, head_size=16, dtype=torch.float32)
-    group = KVCacheGroupSpec(["layer"], spec)
-    return KVCacheConfig(num_blocks=world.num_blocks, kv_cache_tensors=[], kv_cache_groups=[group])
+    """The groups of layers of a world over its blocks; without a layout, one of full attention."""
+    groups = [group_spec(number, group) for number, group in enumerate(Layout.of(world).groups)]
+    return KVCacheConfig(num_blocks=world.num_blocks, kv_cache_tensors=[], kv_cache_groups=groups)
+
+
+def group_spec(number: int, group: Group) -> Any:
+    """One group of layers in vLLM's terms."""
+    attention = {"block_size": group.block_size, "num_kv_heads": 1, "head_size": 16, "dtype": torch.float32}
+    if group.kind is Kind.WINDOW:
+        spec = SlidingWindowSpec(**attention, sliding_window=group.window)
+    elif group.kind is Kind.STATE:
+        spec = MambaSpec(block_size=group.block_size, shapes=((16,),), dtypes=(torch.float32,), mamba_cache_mode="all")
+    else:
+        spec = FullAttentionSpec(**attention)
+    return KVCacheGroupSpec(layer_names=[f"layer {number}"], kv_cache_spec=spec, is_eagle_group=group.lag > 0)
+
+
+def hash_block_size(layout: Layout) -> int:
+    """So vLLM resolves it: hits are multiples of all block sizes, and hashes of the largest size that divides all."""
+    return gcd(*(group.block_size for group in layout.groups))
 
 
 class Requests:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from kvexamine.explorer.groups.world import GroupsWorld
 from kvexamine.explorer.tree.world import Prefix, TreeWorld
-from kvspec.groups.vocabulary import GroupsCapabilities
-from kvspec.vocabulary import NO_PARTS, BlockId, KeyParts, Request, RequestId, TokenId, World
+from kvspec.vocabulary import NO_PARTS, BlockId, GroupsCapabilities, KeyParts, Request, RequestId, TokenId, World
 
 
 @dataclass(frozen=True)

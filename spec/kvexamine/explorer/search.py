@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from kvexamine.explorer.broken import Broken, Stop, Wrong
 from kvexamine.explorer.results import Progress
 from kvspec import rules
+from kvspec.violation import Broken as Unmet
 from kvspec.violation import HarnessFault, Violation
 
 S = TypeVar("S")
@@ -143,8 +144,8 @@ class Search(Generic[S, E]):
         """What is wrong with a transition that does not do what the definitions permit."""
         try:
             self.model.play(state, event)
-        except Violation as violation:
-            return Broken(violation.rule, f"what is permitted is forbidden: {violation}")
+        except (Violation, Unmet) as refusal:
+            return Broken(refusal.rule, f"what is permitted is forbidden: {refusal}")
         except HarnessFault as fault:
             return Broken(rules.PROGRESS_OR_REJECT, f"what is permitted cannot be said: {fault}")
         except _FALLS as error:
@@ -154,7 +155,7 @@ class Search(Generic[S, E]):
     def _played(self, place: int, state: S, event: E) -> S | None:
         try:
             return self.model.play(state, event)
-        except (Violation, HarnessFault):
+        except (Violation, Unmet, HarnessFault):
             return None
         except _FALLS as error:
             raise Stop(place, _fallen(error), (event,)) from error
@@ -173,7 +174,7 @@ class Search(Generic[S, E]):
         for event in events:
             try:
                 state = self.model.play(state, event)
-            except (Violation, HarnessFault, *_FALLS):
+            except (Violation, Unmet, HarnessFault, *_FALLS):
                 break
         return state
 

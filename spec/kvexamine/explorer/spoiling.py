@@ -11,9 +11,9 @@ from kvexamine.explorer.blind import Blind
 from kvexamine.explorer.results import Result
 from kvexamine.explorer.run import Transition, explore_small
 from kvexamine.explorer.scopes import Small
-from kvspec.groups.state import State
-from kvspec.groups.transition import advance as advance_groups
 from kvspec.rules import Rule
+from kvspec.state import State
+from kvspec.transition import advance as advance_paged
 from kvspec.tree.transition import advance as advance_tree
 from kvspec.violation import Tally, Violation
 
@@ -25,7 +25,7 @@ _TALLY = Tally()
 
 @dataclass(frozen=True)
 class SmallFault:
-    """One fault of the transition of groups (`of` is `groups`) or of radix trees (`tree`)."""
+    """One fault of the transition as groups need it (`of` is `groups`) or of radix trees (`tree`)."""
 
     name: str
     of: str
@@ -39,7 +39,7 @@ class SmallFault:
 
 def advance(state: Any, event: Any, tally: Tally = _TALLY) -> None:
     """The specification's own transition of either kind of state."""
-    (advance_groups if isinstance(state, State) else advance_tree)(state, event, tally)
+    (advance_paged if isinstance(state, State) else advance_tree)(state, event, tally)
 
 
 def without(kind: type, *blind: Rule) -> Transition:

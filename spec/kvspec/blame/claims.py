@@ -51,9 +51,10 @@ def wrong_table(case: Case) -> Rule:
     live = case.live
     if case.past.refused:
         return rules.FAILURE_IS_ATOMIC
-    if not live.table:
+    held = set(live.held())
+    if not held:
         return rules.EVERY_EXIT_RELEASES
-    if live.phase is Phase.DONE and any(set(live.table) & touched for touched in case.state.in_flight.values()):
+    if live.phase is Phase.DONE and any(held & touched for touched in case.state.in_flight.values()):
         return rules.IN_FLIGHT_FENCE
     return rules.NO_DANGLING_REFERENCE
 

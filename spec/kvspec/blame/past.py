@@ -61,10 +61,12 @@ class Past:
         if (taken := _TAKEN.get(type(event))) is not None:
             self.lose(state, taken(state, event))
 
-    def lose(self, state: State, ids: Iterable[BlockId]) -> None:
+    def lose(self, state: State, ids: Iterable[BlockId | None]) -> None:
         """These blocks change hands in this step."""
         for id in ids:
-            context = state.blocks[id].contexts[-1] if 0 <= id < len(state.blocks) else None
+            if id is None or not 0 <= id < len(state.blocks):
+                continue
+            context = state.blocks[id].contexts[-1]
             if context is not None:
                 self.lost.setdefault(id, {})[context] = state.step
 
@@ -89,26 +91,32 @@ def narrow(tokens: tuple[TokenId, ...]) -> tuple[int, ...]:
 
 def first_block(state: State, live: Live) -> tuple[TokenId, ...]:
     """The tokens of the first block of a prompt."""
-    return tuple(live.request.prompt[: state.world.block_size])
+    return tuple(live.request.prompt[: state.layout.groups[0].block_size])
 
 
-def _new_entries(state: State, event: ev.Reserve | ev.Compute) -> Iterable[BlockId]:
+def _new_entries(state: State, event: ev.Reserve | ev.Compute) -> Iterable[BlockId | None]:
     live = state.requests.get(event.request)
-    return event.table[len(live.table) :] if live is not None else ()
+    for table, own in zip(event.tables, live.tables if live else (), strict=False):
+        yield from table[len(own) :]
 
 
-def _forked(state: State, event: ev.Fork) -> Iterable[BlockId]:
+def _forked(state: State, event: ev.Fork) -> Iterable[BlockId | None]:
     live = state.requests.get(event.parent)
-    return (own for own, old in zip(event.table, live.table if live else (), strict=False) if own != old)
+    for table, old in zip(event.tables, live.tables if live else (), strict=False):
+        yield from (mine for mine, theirs in zip(table, old, strict=False) if mine != theirs)
 
 
-_TAKEN: Mapping[type, Callable[[State, Any], Iterable[BlockId]]] = MappingProxyType(
+def _all_entries(state: State, event: ev.SwapIn) -> Iterable[BlockId | None]:
+    return (id for table in event.tables for id in table)
+
+
+_TAKEN: Mapping[type, Callable[[State, Any], Iterable[BlockId | None]]] = MappingProxyType(
     {
         ev.Reserve: _new_entries,
         ev.Compute: _new_entries,
         ev.Copy: lambda state, event: (event.target,),
         ev.Fork: _forked,
-        ev.SwapIn: lambda state, event: event.table,
+        ev.SwapIn: _all_entries,
     }
 )
 
@@ -134,7 +142,7 @@ def _preempted(past: Past, state: State, event: ev.Preempt) -> None:
 
 
 def _told(past: Past, state: State, event: ev.Lookup) -> None:
-    past.looked_up[event.request] = event.blocks
+    past.looked_up[event.request] = tuple(id for table in event.tables for id in table if id is not None)
 
 
 _REMEMBER: Mapping[type, Callable[[Past, State, Any], None]] = MappingProxyType(

@@ -12,14 +12,20 @@ Words = tuple[str, str]
 
 
 def _owners(state: State, id: BlockId) -> str:
-    """The requests whose tables name the block."""
-    return " and ".join(live.request.id for live in state.requests.values() if id in live.table)
+    """The requests whose tables name the block, and of several groups in which."""
+    tables = [
+        f"{live.request.id} (group {number})" if state.layout.several else live.request.id
+        for live in state.requests.values()
+        for number, table in enumerate(live.tables)
+        if id in table
+    ]
+    return " and ".join(tables)
 
 
 def taken(case: Case) -> Words:
     """A block is handed out that somebody holds."""
     who, id = case.facts["request"], case.facts["block"]
-    return f"{who} receives block {id}, which {_owners(case.state, id)} still holds", "a block without an owner"
+    return f"{who} receives {case.name(id)}, which {_owners(case.state, id)} still holds", "a block without an owner"
 
 
 def touched(case: Case) -> Words:
@@ -27,22 +33,23 @@ def touched(case: Case) -> Words:
     who, id = case.facts["request"], case.facts["block"]
     pending = [f"transfer {transfer}" for transfer in case.state.blocks[id].fence]
     pending += [f"step {number}" for number, touched in case.state.in_flight.items() if id in touched]
-    return f"{who} receives block {id}, which {pending[0]} may still touch", "it waits until that is done"
+    return f"{who} receives {case.name(id)}, which {pending[0]} may still touch", "it waits until that is done"
 
 
 def written(case: Case) -> Words:
     """A position is written into a block that others hold too."""
     who, id, position = case.facts["request"], case.facts["block"], case.facts["position"]
     holders = _owners(case.state, id) or "nobody"
-    return f"{who} writes position {position} into block {id}, held by {holders}", f"a block that only {who} holds"
+    return f"{who} writes position {position} into {case.name(id)}, held by {holders}", f"a block that only {who} holds"
 
 
 def read(case: Case) -> Words:
     """A slot does not hold what the request wrote there."""
     facts, block = case.facts, case.state.blocks[case.facts["block"]]
-    position, token = facts["position"], case.live.tokens[facts["position"]]
-    place = f"block {facts['block']} slot {facts['slot']}, which holds {_spell(case.state, block, facts['slot'])}"
-    return f"{facts['request']} reads position {position} from {place}", f"its own position {position} (token {token})"
+    position, tokens = facts["position"], case.live.tokens
+    own = f"token {tokens[position]}" if position < len(tokens) else "a token that is still to come"
+    place = f"{case.name(facts['block'])} slot {facts['slot']}, which holds {_spell(case.state, block, facts['slot'])}"
+    return f"{facts['request']} reads position {position} from {place}", f"its own position {position} ({own})"
 
 
 def _spell(state: State, block: Block, offset: int) -> str:
@@ -63,35 +70,38 @@ def wrong_hit(case: Case) -> Words:
 
 def _told_hit(case: Case) -> str:
     who, id, block = case.facts["request"], case.facts["block"], hit_block(case)
-    written, size = held(block), len(wanted(case))
+    written, size, block_name = held(block), len(wanted(case)), case.name(id)
     if block.failed:
-        return f"hits block {id}, whose step failed"
+        return f"hits {block_name}, whose step failed"
     if was_found_before(case):
-        return f"is admitted on block {id}, found before the block changed hands"
+        return f"is admitted on {block_name}, found before the block changed hands"
     if changed_hands(case):
-        return f"is admitted on block {id}, which changed hands while {who} waited"
+        return f"is admitted on {block_name}, which changed hands while {who} waited"
     if not written:
-        return f"hits block {id}, in which nothing is computed"
+        return f"hits {block_name}, in which nothing is computed"
     if len(written) < size:
-        return f"hits block {id}, of which only {len(written)} of {size} tokens are computed"
+        return f"hits {block_name}, of which only {len(written)} of {size} tokens are computed"
     writer = next((w for w in block.writers if w is not None), None)
     elements = case.state.contexts.elements(written[-1])
     spelt = " ".join(str(token) + (f"/{media}" if media else "") for token, media in elements)
-    return f"hits block {id}, which holds ({spelt}) of {writer[0] if writer else 'nobody'}"
+    return f"hits {block_name}, which holds ({spelt}) of {writer[0] if writer else 'nobody'}"
 
 
 def salted(case: Case) -> Words:
     """A hit on a block of another tenant."""
     who, writer, id = case.facts["request"], case.facts["writer"], case.facts["block"]
     ours, theirs = (case.state.requests[name].request.parts.salt for name in (who, writer))
-    return f"{who} (salt {ours!r}) hits block {id} of {writer} (salt {theirs!r})", "no hit across salts"
+    return f"{who} (salt {ours!r}) hits {case.name(id)} of {writer} (salt {theirs!r})", "no hit across salts"
 
 
 def fenced_free(case: Case) -> Words:
     """A block is said to be free that a transfer may still touch."""
     id = case.facts["block"]
     pending = ", ".join(str(transfer) for transfer in sorted(case.state.blocks[id].fence))
-    return f"block {id} is in the free set while transfer {pending} may still touch it", "it is free once that is done"
+    return (
+        f"{case.name(id)} is in the free set while transfer {pending} may still touch it",
+        "it is free once that is done",
+    )
 
 
 def counted_free(case: Case) -> Words:
@@ -104,7 +114,7 @@ def counted_free(case: Case) -> Words:
 def held_free(case: Case) -> Words:
     """A block is said to be free that a table names."""
     id = case.facts["block"]
-    seen = f"block {id} is in the free set while the table of {_owners(case.state, id)} names it"
+    seen = f"{case.name(id)} is in the free set while the table of {_owners(case.state, id)} names it"
     return seen, "a block is free only when no table names it"
 
 

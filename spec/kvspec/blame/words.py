@@ -22,11 +22,18 @@ def words(case: Case, rule: Rule) -> Words:
     how = case.broken.how
     found = _RENAMED.get((case.rule, how, rule)) or _WORDS[case.rule, how]
     if callable(found):
-        return found(case)
-    does, last = _DOES.get(type(case.event), ""), len(case.state.blocks) - 1
-    seen, expected = (text.format(**case.facts, does=does, last_block=last) for text in found)
+        seen, expected = found(case)
+    else:
+        does, last = _DOES.get(type(case.event), ""), case.state.world.num_blocks - 1
+        named = {name: case.number(case.facts[name]) for name in _BLOCKS & case.facts.keys()}
+        seen, expected = (text.format(**case.facts | named, does=does, last_block=last) for text in found)
+    if case.state.layout.several and "group" in case.facts:
+        seen += f", in group {case.facts['group']} ({case.group})"
     return seen, expected
 
+
+_BLOCKS = frozenset({"block", "id", "source", "old", "head", "behind", "home", "forgotten"})
+"""The facts that are blocks."""
 
 _DOES: Mapping[type, str] = MappingProxyType(
     {
@@ -108,6 +115,14 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
             "the fork {request} has {length} blocks, its parent {wanted}",
             "a fork has a home for every computed position",
         ),
+        (r.COVERAGE_AND_LIMIT, "fork entry"): (
+            "of the fork {request} and its parent one has a block for entry {index} and one has none",
+            "a fork has what its queries read of what its parent has, and no more",
+        ),
+        (r.COVERAGE_AND_LIMIT, "no home"): (
+            "{request} computes position {position}, for which there is no block",
+            "a home for what it writes",
+        ),
         (r.COVERAGE_AND_LIMIT, "slots"): (
             "{request} computes {count} positions and writes {slots} slots",
             "one slot for each position",
@@ -136,6 +151,7 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         ),
         (r.NO_DANGLING_REFERENCE, "taken"): ("{request} receives block {id}", _NO_BLOCK),
         (r.NO_DANGLING_REFERENCE, "hit"): ("a hit names block {id}", _NO_BLOCK),
+        (r.NO_DANGLING_REFERENCE, "unread"): ("a hit names block {id}", _NO_BLOCK),
         (r.NO_DANGLING_REFERENCE, "unknown"): ("block {block} {where}", _NO_BLOCK),
         (r.NO_DANGLING_REFERENCE, "free"): sentences.held_free,
         (r.NO_DANGLING_REFERENCE, "table"): ("the table of {request} is {table}", "{own}"),
@@ -158,6 +174,11 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         (r.RESERVED_BLOCK, "taken"): ("{request} receives the reserved block {block}", "it is never handed out"),
         (r.RESERVED_BLOCK, "free"): ("the reserved block {block} is in the free set", "never"),
         (r.CONSERVATION, "taken"): sentences.taken,
+        (r.CONSERVATION, "twice"): ("a hit of {request} names block {block} twice", "once"),
+        (r.CONSERVATION, "owner"): (
+            "{request} shares block {block}, which is one of group {owner}",
+            "a block belongs to one group",
+        ),
         (r.CONSERVATION, "free"): sentences.counted_free,
         (r.COUNT_EQUALS_HOLDERS, "free"): sentences.counted_free,
         (r.COUNT_EQUALS_HOLDERS, "refs"): ("block {block} counts {counted} references", "its {held} holders"),
@@ -208,6 +229,45 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         (r.PUBLISH_ONLY_COMPUTED, "unfinished"): (
             "{request} hits block {block}, which {writer} computes in a step that is not finished",
             "a hit only on blocks of finished steps (the engine does not declare publish at schedule)",
+        ),
+        (r.PUBLISH_ONLY_COMPUTED, "unread"): (
+            "{request} shares block {block}, to which {other} is still to write",
+            "a block of computed tokens",
+        ),
+        (r.EVERY_GROUP_HIT, "trimmed"): (
+            "{request} gives back entry {index}, block {block}, while its query at position {position} is in flight or "
+            "still to come",
+            "entries from {kept} on are kept",
+        ),
+        (r.EVERY_GROUP_HIT, "empty"): (
+            "the hit of {request} has no block for entry {index}",
+            "every group can go on from the hit",
+        ),
+        (r.EVERY_GROUP_HIT, "lacks"): (
+            "{request} reads entry {index}, where it holds nothing",
+            "what a query reads is held",
+        ),
+        (r.EVERY_GROUP_HIT, "brought"): (
+            "{request} is swapped in without a block for entry {index}",
+            "what its next query reads comes back",
+        ),
+        (r.DRAFT_GROUP_HIT, "brought"): (
+            "{request} is swapped in without a block for entry {index} of the drafter",
+            "what its next query reads comes back",
+        ),
+        (r.DRAFT_GROUP_HIT, "empty"): (
+            "the hit of {request} has no block for entry {index} of the drafter",
+            "every group can go on from the hit",
+        ),
+        (r.DRAFT_GROUP_HIT, "lacks"): (
+            "{request} reads entry {index} of the drafter, where it holds nothing",
+            "what a query reads is held",
+        ),
+        (r.DRAFT_GROUP_HIT, "read"): sentences.read,
+        (r.DRAFT_GROUP_HIT, "hit"): sentences.wrong_hit,
+        (r.LONGEST_GROUP_HIT, "longest"): (
+            "{request} hits {hit} tokens while every group holds what a hit of {longest} needs",
+            "a hit of {longest}",
         ),
         (r.ISOLATION, "hit"): sentences.salted,
         (r.SHARED_BYTES_NEVER_CHANGE, "written"): sentences.written,

@@ -44,6 +44,7 @@ _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Lookup: admission.lookup,
     ev.Start: admission.start,
     ev.Reserve: computing.reserve,
+    ev.Trim: computing.trim,
     ev.Compute: computing.compute,
     ev.Copy: computing.copy,
     ev.Remap: computing.remap,

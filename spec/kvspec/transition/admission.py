@@ -5,11 +5,13 @@ from __future__ import annotations
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.hits import check_hit
+from kvspec.needs import first_kept
 from kvspec.state import Live, State
 from kvspec.transition.blocks import copy_content, give_back, share, take
 from kvspec.transition.guards import (
     check_order,
     live_of,
+    per_group,
     require_arrived,
     require_phase,
     require_present,
@@ -24,8 +26,10 @@ def add(state: State, event: ev.Add, tally: Tally) -> None:
     request = event.request
     if request.id in state.requests:
         raise HarnessFault(f"request {request.id} is added twice")
-    contexts = state.contexts.chain(request.parts, request.prompt)
-    state.requests[request.id] = Live(request, len(state.requests), list(request.prompt), contexts)
+    contexts, groups = state.contexts.chain(request.parts, request.prompt), state.layout.groups
+    live = Live(request, len(state.requests), list(request.prompt), contexts)
+    live.tables, live.filled = [[] for _ in groups], [0 for _ in groups]
+    state.requests[request.id] = live
 
 
 def reject(state: State, event: ev.Reject, tally: Tally) -> None:
@@ -51,10 +55,13 @@ def refuse(state: State, event: ev.Refuse, tally: Tally) -> None:
     """
     live_of(state, event.request)
     tally.met(rules.FIT_AGREES_WITH_ALLOCATE)
-    free = state.available - sum(1 for block in event.hit if block in state.evictable)
-    spare = state.capabilities.watermark_blocks + state.capabilities.lookahead_blocks
-    if event.need + spare <= free:
-        tally.fail(rules.FIT_AGREES_WITH_ALLOCATE, "fits", request=event.request, need=event.need, free=free)
+    spare = state.capabilities.watermark_blocks + state.capabilities.lookahead_blocks * len(state.layout.groups)
+    idle = [id for id in event.hit if id in state.evictable]
+    for pool, need in enumerate((event.need, *event.more)):
+        free = state.available_in(pool) - sum(id // state.world.num_blocks == pool for id in idle)
+        if need + spare > free:
+            return
+    tally.fail(rules.FIT_AGREES_WITH_ALLOCATE, "fits", request=event.request, need=event.need, free=free)
 
 
 def decline(state: State, event: ev.Decline, tally: Tally) -> None:
@@ -67,7 +74,7 @@ def lookup(state: State, event: ev.Lookup, tally: Tally) -> None:
 
     Raises what `check_hit` raises.
     """
-    check_hit(state, tally, live_of(state, event.request), event.hit, event.blocks)
+    check_hit(state, tally, live_of(state, event.request), event.hit, per_group(state, event))
 
 
 def start(state: State, event: ev.Start, tally: Tally) -> None:
@@ -80,12 +87,14 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
     tally.met(rules.ONE_QUEUE)
     if live.preempted_in == state.step:
         tally.fail(rules.ONE_QUEUE, "at once", request=event.request)
-    check_hit(state, tally, live, event.hit, event.blocks)
+    tables = per_group(state, event)
+    check_hit(state, tally, live, event.hit, tables)
     check_order(state, tally, live)
-    share(state, event.blocks)
+    for table in tables:
+        share(state, table)
     live.phase, live.started = Phase.RUNNING, True
-    live.table, live.computed = list(event.blocks), event.hit
-    live.hit = live.homes = event.hit
+    live.tables, live.filled = [list(table) for table in tables], [event.hit for _ in tables]
+    live.hit = live.homes = live.computed = event.hit
     live.swapped = None
     if not live.resumed:
         state.hit_tokens += event.hit
@@ -104,18 +113,22 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
     require_phase(tally, parent, Phase.RUNNING)
     child = parent.copy()
     child.request, child.arrival = event.child, len(state.requests)
-    child.table, child.ran, child.forked = [], False, child.arrival
-    tally.met(rules.COVERAGE_AND_LIMIT)
-    length, wanted = len(event.table), len(parent.table)
-    if length != wanted:
-        tally.fail(rules.COVERAGE_AND_LIMIT, "fork", request=event.child.id, length=length, wanted=wanted)
-    for ours, theirs in zip(event.table, parent.table, strict=True):
-        if ours == theirs:
-            share(state, (ours,))
-        else:
-            require_arrived(state, tally, child, (theirs,))
-            require_sound(state, tally, child, (theirs,))
-            take(state, tally, ours, child)
-            copy_content(state, theirs, ours, state.world.block_size)
-        child.table.append(ours)
+    child.tables, child.ran, child.forked = [[] for _ in parent.tables], False, child.arrival
+    for number, (table, old) in enumerate(zip(per_group(state, event), parent.tables, strict=True)):
+        tally.met(rules.COVERAGE_AND_LIMIT)
+        length, wanted, kept = len(table), len(old), first_kept(state.layout.groups[number], parent.computed)
+        if length != wanted:
+            tally.fail(rules.COVERAGE_AND_LIMIT, "fork", request=event.child.id, length=length, wanted=wanted)
+        for index, (ours, theirs) in enumerate(zip(table, old, strict=True)):
+            if (ours is None) != (theirs is None) and (theirs is None or index >= kept):
+                facts = {"group": number, "index": index}
+                tally.fail(rules.COVERAGE_AND_LIMIT, "fork entry", request=event.child.id, **facts)
+            if ours == theirs:
+                share(state, (ours,))
+            elif ours is not None and theirs is not None:
+                require_arrived(state, tally, child, (theirs,))
+                require_sound(state, tally, child, (theirs,))
+                take(state, tally, ours, child, number)
+                copy_content(state, theirs, ours, state.layout.groups[number].slots)
+            child.tables[number].append(ours)
     state.requests[event.child.id] = child

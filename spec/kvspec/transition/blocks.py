@@ -2,65 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kvspec import rules
+from kvspec.hits import in_pool
+from kvspec.layout import Kind, Table, Tables
 from kvspec.state import Block, Live, State
-from kvspec.transition.guards import require_table
+from kvspec.transition.guards import require_tables
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId
 
 
-def grow(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
-    """Give the request the blocks by which `table` is longer than its own.
+def grow(state: State, tally: Tally, live: Live, tables: Tables, end: int) -> None:
+    """Give the request the blocks by which `tables` are longer than its own.
 
-    Raises what `require_table` and `take` raise.
+    Raises what `require_tables` and `take` raise.
     """
-    require_table(state, tally, live, table, end)
-    new = table[len(live.table) :]
-    for block in new:
-        take(state, tally, block, live)
-    live.table.extend(new)
+    require_tables(state, tally, live, tables, end)
+    for number, (own, table) in enumerate(zip(live.tables, tables, strict=True)):
+        new = table[len(own) :]
+        for block in new:
+            if block is not None:
+                take(state, tally, block, live, number)
+        own.extend(new)
     live.homes = max(live.homes, end)
 
 
-def take(state: State, tally: Tally, id: BlockId, live: Live) -> None:
-    """Hand block `id` to `live`: it must be idle, and its old content is gone.
+def take(state: State, tally: Tally, id: BlockId, live: Live, number: int = 0) -> None:
+    """Hand block `id` to group `number` of `live`: it must be idle, and its old content is gone.
 
     Raises alloc/no-dangling-reference, alloc/reserved-block, alloc/in-flight-fence, alloc/conservation, and what
     `_check_eviction` raises.
     """
-    who, reserved = live.request.id, state.capabilities.reserved_blocks
-    if not 0 <= id < len(state.blocks):
-        tally.fail(rules.NO_DANGLING_REFERENCE, "taken", request=who, id=id)
-    if reserved:
+    who = live.request.id
+    if not in_pool(state, number, id):
+        tally.fail(rules.NO_DANGLING_REFERENCE, "taken", request=who, id=id, group=number)
+    if state.capabilities.reserved_blocks:
         tally.met(rules.RESERVED_BLOCK)
-        if id in reserved:
-            tally.fail(rules.RESERVED_BLOCK, "taken", request=who, block=id)
+        if state.reserved(id):
+            tally.fail(rules.RESERVED_BLOCK, "taken", request=who, block=id, group=number)
     block = state.blocks[id]
     if state.transfers or state.in_flight:
         tally.met(rules.IN_FLIGHT_FENCE)
         if block.fence or any(id in touched for touched in state.in_flight.values()):
-            tally.fail(rules.IN_FLIGHT_FENCE, "taken", request=who, block=id)
+            tally.fail(rules.IN_FLIGHT_FENCE, "taken", request=who, block=id, group=number)
     tally.met(rules.CONSERVATION)
     if block.ref:
-        tally.fail(rules.CONSERVATION, "taken", request=who, block=id)
+        tally.fail(rules.CONSERVATION, "taken", request=who, block=id, group=number)
     _check_eviction(state, tally, id, block)
     state.evictable.pop(id, None)
     block = state.own(id)
-    block.poison(state.world.block_size)
+    block.hand_over(number, state.layout.groups[number].slots)
     block.ref, block.epoch = 1, state.epoch
 
 
 def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> None:
     """The order of eviction that the engine promises, if any.
 
+    Where a group trims, what was trimmed is evicted before what lies behind it, and when that was may be told late: of
+    such a group no chain is judged, and of several groups no common order.
+
     Raises prefix/contiguous-chain, evict/lru-order.
     """
-    profiles = state.capabilities.profiles
-    if block.key is not None and ("lru" in profiles or "tail-first" in profiles):
+    profiles, kind = state.capabilities.profiles, state.layout.groups[max(block.owner, 0)].kind
+    keeps = kind in {Kind.FULL, Kind.DRAFT}
+    if keeps and block.key is not None and ("lru" in profiles or "tail-first" in profiles):
         tally.met(rules.CONTIGUOUS_CHAIN)
         if behind := deeper(state, id):
             tally.fail(rules.CONTIGUOUS_CHAIN, "evicted", block=id, behind=behind[0])
-    if "lru" in profiles:
+    if "lru" in profiles and not state.layout.several:
         tally.met(rules.LRU_ORDER)
         head = next(iter(state.evictable), None)
         if head != id:
@@ -75,30 +85,37 @@ def deeper(state: State, id: BlockId) -> list[BlockId]:
         for other in state.evictable
         if other != id
         and state.blocks[other].key is not None
+        and state.blocks[other].owner == block.owner
         and state.blocks[other].release == block.release
         and state.blocks[other].depth > block.depth
     ]
 
 
-def share(state: State, ids: tuple[BlockId, ...]) -> None:
+def share(state: State, ids: Table) -> None:
     """One more reference to each block; an idle one is idle no longer."""
     for id in ids:
+        if id is None:
+            continue
         block = state.own(id)
         if block.ref == 0:
             state.evictable.pop(id, None)
         block.ref += 1
 
 
-def release(state: State, ids: tuple[BlockId, ...]) -> None:
-    """Drop one reference to each block, the last of the chain first."""
+def release(state: State, *tables: Sequence[BlockId | None]) -> None:
+    """Drop one reference to each block, the last of each chain first."""
     state.releases += 1
-    for depth in range(len(ids) - 1, -1, -1):
-        block = state.blocks[ids[depth]]
-        block.ref -= 1
-        if block.ref == 0:
-            block.release, block.depth = state.releases, depth
-            if not block.fence:
-                state.evictable[ids[depth]] = None
+    for ids in tables:
+        for depth in range(len(ids) - 1, -1, -1):
+            id = ids[depth]
+            if id is None:
+                continue
+            block = state.blocks[id]
+            block.ref -= 1
+            if block.ref == 0:
+                block.release, block.depth = state.releases, depth
+                if not block.fence:
+                    state.evictable[id] = None
 
 
 def forget_release_order(state: State) -> None:
@@ -109,10 +126,18 @@ def forget_release_order(state: State) -> None:
             state.blocks[id].release = state.releases
 
 
+def forget_flights(state: State, live: Live) -> None:
+    """What steps in flight read for a victim they read through the tables that it had; those blocks are fenced."""
+    who = live.request.id
+    state.starts = {
+        step: {id: start for id, start in starts.items() if id != who} for step, starts in state.starts.items()
+    }
+
+
 def give_back(state: State, live: Live) -> None:
-    """The request drops every block of its table."""
-    release(state, tuple(live.table))
-    live.table = []
+    """The request drops every block of its tables."""
+    release(state, *live.tables)
+    live.tables = [[] for _ in live.tables]
 
 
 def copy_content(state: State, source: BlockId, target: BlockId, extent: int) -> None:
@@ -123,9 +148,18 @@ def copy_content(state: State, source: BlockId, target: BlockId, extent: int) ->
     new.epoch = old.epoch
 
 
-def publish(state: State, live: Live, start: int) -> None:
-    """Key every block that became full between position `start` and what is computed, unless it holds garbage."""
-    size = state.world.block_size
-    for index in range(start // size, live.computed // size):
-        block = state.blocks[live.table[index]]
-        block.key = None if block.failed else live.contexts[(index + 1) * size - 1]
+def publish(state: State, live: Live, number: int, start: int) -> None:
+    """Key every block that became full from slot `start` of a group on, unless it holds garbage.
+
+    A recurrent state is full when it is that after all tokens of its entry; a step may pass over it. A block of a
+    window is not where it is a home for what was trimmed before a swap.
+    """
+    group, table = state.layout.groups[number], live.tables[number]
+    size = group.block_size
+    for index in range(start // size, live.filled[number] // size):
+        id = table[index] if index < len(table) else None
+        if id is not None:
+            block, last = state.blocks[id], live.contexts[(index + 1) * size - 1 + group.lag]
+            skipped = group.kind is Kind.STATE and block.contexts[-1] != last
+            partly = group.kind is Kind.WINDOW and None in block.contexts
+            block.key = None if block.failed or skipped or partly else last

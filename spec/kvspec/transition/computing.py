@@ -1,15 +1,19 @@
-"""What running requests do: reserve, compute, copy on write, merge duplicates, sample."""
+"""What running requests do: reserve, trim, compute, copy on write, merge duplicates, sample."""
 
 from __future__ import annotations
 
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.hits import check_hit_block
+from kvspec.hits import check_entry
+from kvspec.layout import Kind
+from kvspec.needs import first_kept, reads, slots_after
 from kvspec.state import State
 from kvspec.transition.blocks import copy_content, grow, publish, release, share, take
-from kvspec.transition.contents import read, write
+from kvspec.transition.contents import catch_up, read, write
 from kvspec.transition.guards import (
+    group_of,
     live_of,
+    per_group,
     require_arrived,
     require_budget,
     require_continues,
@@ -19,7 +23,7 @@ from kvspec.transition.guards import (
     require_sound,
     require_whole_block,
 )
-from kvspec.violation import Tally
+from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import Phase
 
 
@@ -30,11 +34,13 @@ def reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
     """
     live = live_of(state, event.request)
     require_phase(tally, live, Phase.RUNNING)
-    grow(state, tally, live, event.table, event.end)
+    grow(state, tally, live, per_group(state, event), event.end)
 
 
 def compute(state: State, event: ev.Compute, tally: Tally) -> None:
-    """A step computes positions of a request: homes first, then the writes, then the reads, then the keys.
+    """A step computes positions of a request: homes first, then in every group the writes, the reads, and the keys.
+
+    A recurrence reads the state that it overwrites before it does.
 
     Raises what `require_scheduled_once`, `require_budget`, `require_continues`, `grow`, `write` and `read` raise.
     """
@@ -42,15 +48,44 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
     require_scheduled_once(state, tally, live)
     require_budget(state, tally, live, event.count)
     require_continues(tally, live, event)
-    grow(state, tally, live, event.table, event.start + event.count)
-    write(state, tally, live, event)
-    read(state, tally, live, event.start + event.count)
-    live.computed = event.start + event.count
-    live.ran = True
+    end, ahead = event.start + event.count, state.capabilities.drafts_ahead
+    grow(state, tally, live, per_group(state, event), end)
+    for number, group in enumerate(state.layout.groups):
+        first, last = live.filled[number], slots_after(group, end, len(live.tokens), ahead=ahead)
+        past = reads(group, first)
+        if group.kind is Kind.STATE:
+            read(state, tally, live, number, past)
+            write(state, tally, live, number, first, last, event)
+        else:
+            write(state, tally, live, number, first, last, event)
+            read(state, tally, live, number, range(past.start, max(first, last)))
+        live.filled[number] = max(first, last)
+        publish(state, live, number, first)
+    live.computed, live.ran = end, True
     state.left -= event.count
     state.progressed = True
-    state.planned |= {event.request}
-    publish(state, live, event.start)
+    state.planned[event.request] = event.start
+
+
+def trim(state: State, event: ev.Trim, tally: Tally) -> None:
+    """A running request gives back an entry that no query in flight or to come reads.
+
+    Raises prefix/every-group-hit, and what `require_phase` raises.
+    """
+    live, group = live_of(state, event.request), group_of(state, event.group)
+    require_phase(tally, live, Phase.RUNNING)
+    table = live.tables[event.group]
+    if not 0 <= event.index < len(table):
+        raise HarnessFault(f"{event.request} has no entry {event.index} in group {event.group}")
+    earliest = state.earliest(live)
+    kept = first_kept(group, earliest)
+    tally.met(rules.EVERY_GROUP_HIT)
+    if event.index >= kept:
+        facts = {"index": event.index, "block": table[event.index], "position": earliest, "kept": kept}
+        tally.fail(rules.EVERY_GROUP_HIT, "trimmed", request=event.request, group=event.group, **facts)
+    release(state, (table[event.index],))
+    table[event.index] = None
+    state.progressed = True
 
 
 def copy(state: State, event: ev.Copy, tally: Tally) -> None:
@@ -59,16 +94,16 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
     Raises prefix/shared-bytes-never-change, and what `require_entry`, `require_arrived`, `require_sound` and `take`
     raise.
     """
-    live = live_of(state, event.request)
-    require_entry(tally, live, event.index, event.source)
+    live, group = live_of(state, event.request), group_of(state, event.group)
+    require_entry(tally, live.tables[event.group], live, event.index, event.source)
     require_arrived(state, tally, live, (event.source,))
     require_sound(state, tally, live, (event.source,))
-    take(state, tally, event.target, live)
-    size = state.world.block_size
-    valid = min(live.computed - event.index * size, size)
+    take(state, tally, event.target, live, event.group)
+    size = group.slots
+    valid = min(live.filled[event.group] - event.index * group.block_size, size)
     extent = valid if event.extent is None else event.extent
     copy_content(state, event.source, event.target, extent)
-    live.table[event.index] = event.target
+    live.tables[event.group][event.index] = event.target
     tally.met(rules.SHARED_BYTES_NEVER_CHANGE)
     if not (event.extent is None or valid <= extent <= size):
         facts = {"source": event.source, "valid": valid, "extent": extent, "size": size}
@@ -79,19 +114,18 @@ def copy(state: State, event: ev.Copy, tally: Tally) -> None:
 def remap(state: State, event: ev.Remap, tally: Tally) -> None:
     """A table entry moves to a block of the same content, shared; the old block is given back after that.
 
-    Raises alloc/no-dangling-reference, and what `require_phase`, `require_whole_block` and `check_hit_block` raise.
+    Raises alloc/no-dangling-reference, and what `require_phase`, `require_whole_block` and `check_entry` raise.
     """
     live = live_of(state, event.request)
     require_phase(tally, live, Phase.RUNNING)
-    require_whole_block(state, tally, live, event.index)
-    old = live.table[event.index]
+    old = require_whole_block(state, tally, live, event.group, event.index)
     tally.met(rules.NO_DANGLING_REFERENCE)
     if not state.capabilities.remaps_duplicates:
         who, index = event.request, event.index
         tally.fail(rules.NO_DANGLING_REFERENCE, "remapped", request=who, block=event.target, index=index, old=old)
-    check_hit_block(state, tally, live, event.index, event.target)
+    check_entry(state, tally, live, event.group, event.index, event.target)
     share(state, (event.target,))
-    live.table[event.index] = event.target
+    live.tables[event.group][event.index] = event.target
     release(state, (old,))
 
 
@@ -110,3 +144,5 @@ def sample(state: State, event: ev.Sample, tally: Tally) -> None:
     parent = live.contexts[-1]
     live.contexts += state.contexts.continue_chain(parent, len(live.tokens), live.request.parts, (event.token,))
     live.tokens.append(event.token)
+    if state.capabilities.drafts_ahead:
+        catch_up(state, live)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Live, State
-from kvspec.transition.blocks import forget_release_order, give_back
+from kvspec.transition.blocks import forget_flights, forget_release_order, give_back
 from kvspec.transition.guards import live_of, require_present, require_victim
 from kvspec.violation import Tally
 from kvspec.vocabulary import Phase
@@ -24,7 +24,9 @@ def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
     if state.capabilities.hides_lost_takes:
         forget_release_order(state)
     give_back(state, live)
+    forget_flights(state, live)
     live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
+    live.filled = [0 for _ in live.tables]
     state.progressed = True
 
 

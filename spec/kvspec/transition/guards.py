@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.layout import Group, Tables
 from kvspec.state import Live, State
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import BlockId, Phase, RequestId
@@ -83,47 +84,67 @@ def require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
         tally.fail(rules.CHUNK_INDEPENDENCE, "fed", request=who, start=start, fed=fed, own=own)
 
 
-def require_table(state: State, tally: Tally, live: Live, table: tuple[BlockId, ...], end: int) -> None:
-    """The table extends the request's own, and has a home for `end` tokens and none to spare.
+def require_tables(state: State, tally: Tally, live: Live, tables: Tables, end: int) -> None:
+    """Each table extends the request's own, and has homes for what `end` tokens leave in its group, and none to spare.
 
     Raises alloc/coverage-and-limit, alloc/one-page-rounding, alloc/no-dangling-reference.
     """
-    tally.met(rules.COVERAGE_AND_LIMIT, rules.COVERAGE_AND_LIMIT, rules.ONE_PAGE_ROUNDING, rules.NO_DANGLING_REFERENCE)
-    world, who, length, own = state.world, live.request.id, len(table), live.table
-    spare = state.capabilities.lookahead_blocks
-    widest, exact = world.blocks_for(live.request.limit) + spare, max(world.blocks_for(end) + spare, len(own))
-    if length * world.block_size < end:
-        tally.fail(rules.COVERAGE_AND_LIMIT, "short", request=who, length=length, size=world.block_size, end=end)
-    if length > widest:
-        tally.fail(rules.COVERAGE_AND_LIMIT, "limit", request=who, length=length, most=widest)
-    if length > exact:
-        tally.fail(rules.ONE_PAGE_ROUNDING, "spare", request=who, length=length, end=end, most=exact)
-    if list(table[: len(own)]) != own:
-        tally.fail(rules.NO_DANGLING_REFERENCE, "moved", request=who, table=list(table), own=own)
+    who, spare = live.request.id, state.capabilities.lookahead_blocks
+    for number, (group, own, table) in enumerate(zip(state.layout.groups, live.tables, tables, strict=True)):
+        tally.met(
+            rules.COVERAGE_AND_LIMIT, rules.COVERAGE_AND_LIMIT, rules.ONE_PAGE_ROUNDING, rules.NO_DANGLING_REFERENCE
+        )
+        length, size, facts = len(table), group.block_size, {"request": who, "group": number}
+        widest, exact = group.entries(live.request.limit) + spare, max(group.entries(end) + spare, len(own))
+        if length * size < end - group.lag:
+            tally.fail(rules.COVERAGE_AND_LIMIT, "short", length=length, size=size, end=end, **facts)
+        if length > widest:
+            tally.fail(rules.COVERAGE_AND_LIMIT, "limit", length=length, most=widest, **facts)
+        if length > exact:
+            tally.fail(rules.ONE_PAGE_ROUNDING, "spare", length=length, end=end, most=exact, **facts)
+        if list(table[: len(own)]) != own:
+            tally.fail(rules.NO_DANGLING_REFERENCE, "moved", table=list(table), own=own, **facts)
 
 
-def require_entry(tally: Tally, live: Live, index: int, block: BlockId) -> None:
+def per_group(state: State, event: ev.Start | ev.Lookup | ev.Reserve | ev.Compute | ev.Fork | ev.SwapIn) -> Tables:
+    """The tables of the event, one for each group."""
+    tables = event.tables
+    if len(tables) != len(state.layout.groups):
+        raise HarnessFault(f"{len(tables)} tables are told of a cache with {len(state.layout.groups)} groups: {event}")
+    return tables
+
+
+def group_of(state: State, number: int) -> Group:
+    """The group with this number, which must be one."""
+    if not 0 <= number < len(state.layout.groups):
+        raise HarnessFault(f"an event names group {number} of {len(state.layout.groups)}")
+    return state.layout.groups[number]
+
+
+def require_entry(tally: Tally, table: list[BlockId | None], live: Live, index: int, block: BlockId) -> None:
     """The table entry names the block.
 
     Raises alloc/no-dangling-reference.
     """
     tally.met(rules.NO_DANGLING_REFERENCE)
-    if not (0 <= index < len(live.table) and live.table[index] == block):
-        tally.fail(
-            rules.NO_DANGLING_REFERENCE, "source", request=live.request.id, source=block, index=index, own=live.table
-        )
+    if not (0 <= index < len(table) and table[index] == block):
+        tally.fail(rules.NO_DANGLING_REFERENCE, "source", request=live.request.id, source=block, index=index, own=table)
 
 
-def require_whole_block(state: State, tally: Tally, live: Live, index: int) -> None:
-    """The table has this entry, and every position of its block is computed.
+def require_whole_block(state: State, tally: Tally, live: Live, number: int, index: int) -> BlockId:
+    """The block of an entry that the table of a group has, and of which every slot is computed.
 
     Raises alloc/no-dangling-reference.
     """
     tally.met(rules.NO_DANGLING_REFERENCE)
-    whole = min(len(live.table), live.computed // state.world.block_size)
-    if not 0 <= index < whole:
+    size, table = group_of(state, number).block_size, live.tables[number]
+    whole = min(len(table), live.filled[number] // size)
+    id = table[index] if 0 <= index < whole else None
+    if id is None:
         who = live.request.id
-        tally.fail(rules.NO_DANGLING_REFERENCE, "entry", request=who, index=index, own=live.table, whole=whole)
+        tally.fail(rules.NO_DANGLING_REFERENCE, "entry", request=who, index=index, own=table, whole=whole)
+        raise AssertionError("a table entry that is not there")
+    return id
 
 
 def require_arrived(state: State, tally: Tally, live: Live, ids: Iterable[BlockId]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.state import State
+from kvspec.needs import first_kept
+from kvspec.state import Live, State
 from kvspec.violation import HarnessFault, Tally
 from kvspec.vocabulary import BlockId, Phase
 
@@ -52,21 +53,23 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     state.unseen = state.step not in state.in_flight
     state.step += 1
     state.left = state.world.token_budget
-    state.progressed, state.planned = False, frozenset()
+    state.progressed, state.planned = False, {}
     for live in state.requests.values():
         live.ran = False
 
 
 def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
-    """The step is on the device, which may touch the blocks of the requests it runs."""
+    """The step is on the device, which may touch what the requests that it runs hold and read."""
     if event.step in state.in_flight:
         raise HarnessFault(f"step {event.step} is dispatched twice")
     if event.step != state.step:
         raise HarnessFault(f"step {event.step} is dispatched while step {state.step} is planned")
-    touched: set[BlockId] = set()
-    for id in state.planned:
-        touched.update(state.requests[id].table)
-    state.in_flight[event.step] = frozenset(touched)
+    touched: set[BlockId | None] = set()
+    for id, start in state.planned.items():
+        for group, table in zip(state.layout.groups, state.requests[id].tables, strict=True):
+            touched.update(table[first_kept(group, start) :])
+    state.in_flight[event.step] = frozenset(id for id in touched if id is not None)
+    state.starts[event.step] = state.planned
 
 
 def complete(state: State, event: ev.Complete, tally: Tally) -> None:
@@ -74,6 +77,7 @@ def complete(state: State, event: ev.Complete, tally: Tally) -> None:
     if event.step not in state.in_flight:
         raise HarnessFault(f"step {event.step} completes but was not dispatched")
     del state.in_flight[event.step]
+    state.starts.pop(event.step, None)
 
 
 def _check_decode_gap(state: State, tally: Tally) -> None:
@@ -83,12 +87,19 @@ def _check_decode_gap(state: State, tally: Tally) -> None:
     """
     if "decode-first" not in state.capabilities.profiles:
         return
-    size = state.world.block_size
     for live in state.requests.values():
         if live.phase is not Phase.RUNNING or live.transfer is not None or live.computed >= len(live.tokens):
             continue
-        needs = 0 if live.computed < len(live.table) * size else 1
-        could = state.left > 0 and needs <= state.available and len(state.planned) < state.world.max_running
+        fits = all(need <= state.available_in(pool) for pool, need in enumerate(_needs(state, live)))
+        could = state.left > 0 and fits and len(state.planned) < state.world.max_running
         tally.met(rules.BOUNDED_DECODE_GAP)
         if could and not live.ran:
             tally.fail(rules.BOUNDED_DECODE_GAP, "skipped", request=live.request.id, left=state.left)
+
+
+def _needs(state: State, live: Live) -> list[int]:
+    """Per pool, the blocks that the request has to be given for one token more."""
+    needs = [0] * state.layout.num_pools
+    for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
+        needs[state.layout.pool_of(number)] += live.computed >= len(table) * group.block_size
+    return needs

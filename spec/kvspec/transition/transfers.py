@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.layout import Kind
+from kvspec.needs import Run, reads, runs, writes
 from kvspec.state import Live, State
-from kvspec.transition.blocks import give_back, publish, take
+from kvspec.transition.blocks import forget_flights, give_back, grow, publish
 from kvspec.transition.guards import (
     live_of,
+    per_group,
     require_arrived,
     require_phase,
     require_settled,
-    require_table,
     require_victim,
 )
 from kvspec.violation import HarnessFault, Tally
@@ -30,12 +34,13 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
     if "swap" not in (state.world.preemption, *state.capabilities.preemptions):
         raise HarnessFault(f"{event.request} is swapped out, and no preemption by swap is declared or asked for")
     require_victim(tally, live)
-    require_arrived(state, tally, live, live.table)
-    require_settled(state, tally, live, live.table)
+    blocks = list(live.held())
+    require_arrived(state, tally, live, blocks)
+    require_settled(state, tally, live, blocks)
     _copy_out(state, live)
-    blocks = frozenset(live.table)
     give_back(state, live)
-    _begin_transfer(state, live, event.transfer, blocks)
+    forget_flights(state, live)
+    _begin_transfer(state, live, event.transfer, frozenset(blocks))
     live.phase, live.resumed, live.preempted_in = Phase.WAITING, True, state.step
     state.progressed = True
 
@@ -43,7 +48,7 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
 def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     """A victim receives blocks into which a transfer brings its keys and values, garbage as garbage.
 
-    Raises alloc/in-flight-fence, and what `require_phase`, `require_table` and `take` raise.
+    Raises alloc/in-flight-fence, and what `require_phase`, `grow` and `_require_homes` raise.
     """
     live = live_of(state, event.request)
     require_phase(tally, live, Phase.WAITING)
@@ -52,20 +57,21 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     tally.met(rules.IN_FLIGHT_FENCE)
     if live.transfer is not None:
         tally.fail(rules.IN_FLIGHT_FENCE, "both ways", request=event.request)
-    require_table(state, tally, live, event.table, live.computed)
-    for block in event.table:
-        take(state, tally, block, live)
-    live.table, live.homes = list(event.table), live.computed
-    size = state.world.block_size
-    for position, context in enumerate(live.swapped):
-        home = state.blocks[live.table[position // size]]
-        home.contexts[position % size] = context
-        home.writers[position % size] = (event.request, FROM_HOST)
-        home.failed = home.failed or position in live.garbage
-    _begin_transfer(state, live, event.transfer, frozenset(event.table))
+    grow(state, tally, live, per_group(state, event), live.computed)
+    live.homes = live.computed
+    _require_homes(state, tally, live)
+    for place, (number, run) in enumerate(_slots(state, live)):
+        table = live.tables[number]
+        if (id := table[run.entry] if run.entry < len(table) else None) is not None:
+            home = state.blocks[id]
+            home.contexts[run.offset] = live.swapped[place]
+            home.writers[run.offset] = (event.request, FROM_HOST)
+            home.failed = home.failed or place in live.garbage
+    _begin_transfer(state, live, event.transfer, frozenset(live.held()))
     state.arriving |= {event.transfer}
     live.phase, live.swapped = Phase.RUNNING, None
-    publish(state, live, 0)
+    for number in range(len(live.tables)):
+        publish(state, live, number, 0)
     state.progressed = True
 
 
@@ -90,13 +96,48 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
 
 
 def _copy_out(state: State, live: Live) -> None:
-    """What the computed positions hold, with the steps that wrote them, and which of it is garbage."""
-    slots = [(state.blocks[id], offset) for id in live.table for offset in range(state.world.block_size)]
-    slots = slots[: live.computed]
-    live.swapped = [block.contexts[offset] for block, offset in slots]
-    live.swapped_by = tuple(writer and writer[1] for writer in (block.writers[offset] for block, offset in slots))
-    spoiled = (block.failed and block.contexts[offset] is None for block, offset in slots)
-    live.garbage = frozenset(position for position, bad in enumerate(spoiled) if bad)
+    """What the slots hold, with the steps that wrote them, and which of it is garbage; nothing of what was trimmed."""
+    found: list[tuple[int | None, int | None, bool]] = []
+    for number, run in _slots(state, live):
+        table = live.tables[number]
+        id = table[run.entry] if run.entry < len(table) else None
+        if id is None:
+            found.append((None, None, False))
+        else:
+            block, offset = state.blocks[id], run.offset
+            context, writer = block.contexts[offset], block.writers[offset]
+            found.append((context, writer and writer[1], block.failed and context is None))
+    live.swapped = [context for context, _, _ in found]
+    live.swapped_by = tuple(step for _, step, _ in found)
+    live.garbage = frozenset(place for place, (_, _, bad) in enumerate(found) if bad)
+
+
+def _slots(state: State, live: Live) -> Iterator[tuple[int, Run]]:
+    """Of each group in turn, the slots that are written, one by one."""
+    for number, group in enumerate(state.layout.groups):
+        for slot in writes(group, 0, live.filled[number]):
+            yield number, next(runs(group, range(slot, slot + 1)))
+
+
+def _require_homes(state: State, tally: Tally, live: Live) -> None:
+    """What the next query reads, if one is to come, has a block to which it comes back.
+
+    Raises prefix/every-group-hit, prefix/draft-group-hit.
+    """
+    if live.generated >= live.request.max_new_tokens:
+        return
+    for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
+        facts = {"request": live.request.id, "group": number}
+        lacking = [run.entry for run in runs(group, reads(group, live.filled[number])) if _is_empty(table, run)]
+        tally.met(rules.DRAFT_GROUP_HIT if group.kind is Kind.DRAFT else rules.EVERY_GROUP_HIT)
+        if lacking and group.kind is Kind.DRAFT:
+            tally.fail(rules.DRAFT_GROUP_HIT, "brought", index=lacking[0], **facts)
+        elif lacking:
+            tally.fail(rules.EVERY_GROUP_HIT, "brought", index=lacking[0], **facts)
+
+
+def _is_empty(table: Sequence[BlockId | None], run: Run) -> bool:
+    return run.entry >= len(table) or table[run.entry] is None
 
 
 def _begin_transfer(state: State, live: Live, transfer: TransferId, blocks: frozenset[BlockId]) -> None:

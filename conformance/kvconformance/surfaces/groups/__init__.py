@@ -1,14 +1,14 @@
 """The surface Groups: a block manager for several groups of layers, with one hit length for all of them.
 
-What is right stands in `kvspec.groups`.
+The machine is that of the cache with one group; the world says which groups there are (`kvspec.layout`).
 """
 
 from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.groups.driver import RAISES, GroupsDriver, grouped
+from kvconformance.surfaces.groups.driver import RAISES, GroupsDriver
 from kvconformance.surfaces.groups.story import STORY
 from kvconformance.surfaces.groups.strategies import group_histories
-from kvspec.groups.vocabulary import GroupsCapabilities
-from kvspec.vocabulary import Surface
+from kvconformance.surfaces.pool.driver import stepless
+from kvspec.vocabulary import GroupsCapabilities, Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.GROUPS,
@@ -18,6 +18,6 @@ SURFACE = SurfaceKind(
     raises=RAISES,
     capabilities=GroupsCapabilities,
     declares="groups declare",
-    machine=grouped,
+    setting=stepless,
     story=STORY,
 )

@@ -1,9 +1,11 @@
-"""Drives a block manager with several groups through a history: admissions, growth, steps that finish, releases."""
+"""Drives a block manager with several groups through a history: admissions, growth, steps that finish, releases.
+
+Each request computes in steps of its own, which are on the device until the manager is told that they are complete.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from kvconformance import history as h
@@ -11,22 +13,16 @@ from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
 from kvconformance.records import counts, listed, record
 from kvconformance.surfaces.base import Factory
-from kvconformance.surfaces.stepper.driver import name
+from kvconformance.surfaces.stepper.driver import name, pick
+from kvspec import events as ev
 from kvspec import rules
-from kvspec.groups import events as ev
-from kvspec.groups.state import Live, State, initial
-from kvspec.groups.transition import advance
-from kvspec.groups.vocabulary import GroupAdmission, GroupsCapabilities, Tables
-from kvspec.violation import Tally
-from kvspec.vocabulary import Request, RequestId, TokenId, World
+from kvspec.layout import Table, Tables
+from kvspec.plans import GroupAdmission
+from kvspec.state import Live, State
+from kvspec.violation import HarnessFault
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Phase, Request, RequestId, StepId, TokenId
 
 RAISES = rules.FIT_AGREES_WITH_ALLOCATE
-
-
-def grouped(world: World, capabilities: GroupsCapabilities) -> tuple[State, Callable[[ev.Event, Tally], object]]:
-    """The machine of a cache with several groups."""
-    state = initial(world, capabilities)
-    return state, partial(advance, state)
 
 
 class GroupsDriver:
@@ -35,10 +31,10 @@ class GroupsDriver:
     def __init__(self, factory: Factory, checker: Checker) -> None:
         self.checker, self.feed = checker, checker.feed
         self.state: State = checker.state
-        self.capabilities: GroupsCapabilities = self.state.capabilities
+        self.capabilities: GroupsCapabilities = checker.capabilities  # type: ignore[assignment]
         self.call = Guarded(checker, RAISES)
         self.engine: Any = self.call("building the engine", factory, checker.world)
-        self.requests = 0
+        self.flights: dict[RequestId, list[StepId]] = {}
 
     def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
         """Perform all operations, then end every request."""
@@ -48,7 +44,7 @@ class GroupsDriver:
             if perform is not None:
                 perform(self, operation)
         self.checker.note("free all")
-        while self.state.requests:
+        while self.running():
             self.free(h.Free())
         self.observe()
 
@@ -56,30 +52,40 @@ class GroupsDriver:
 
     def add(self, operation: h.Add) -> None:
         """Admit a request that the empty pools could hold whole."""
-        id = name(self.requests)
+        id = name(len(self.state.requests))
         request = Request(id, tuple(TokenId(t) for t in operation.prompt), operation.max_new_tokens)
         if max(self.state.layout.most_blocks(request.limit)) + self.spare > self.state.usable:
             return
-        self.requests += 1
-        chunk = operation.chunk
-        answer = self.call(f"admitting {id}", self.engine.admit, request, chunk)
+        self.feed(ev.Add(request))
+        answer = self.call(f"admitting {id}", self.engine.admit, request, operation.chunk)
         self.follow()
         if answer is None:
             # How much of the prompt the engine found, and so how far a chunk would have reached, it does not say.
-            self.feed(ev.Refuse(request, len(request.prompt)))
+            self.refused(id, len(request.prompt))
+            self.observe()
+            self.feed(ev.Abort(id))
         else:
             admission = record(answer, GroupAdmission, "admit")
-            end = admission.hit + admission.count
-            self.feed(ev.Admit(request, admission.hit, end, self.tables(id)))
-            self.dispatch(id, admission.count)
-        self.observe(id)
+            self.admitted(id, admission)
+        self.observe()
+
+    def admitted(self, id: RequestId, admission: GroupAdmission) -> None:
+        """A hit is shared in all groups, and homes are given for what is computed first."""
+        hit, tables = admission.hit, self.tables(id)
+        if hit < 0:
+            raise HarnessFault(f"{id} is admitted on a hit of {hit} tokens")
+        whole = (table[: -(-hit // g.block_size)] for g, table in zip(self.state.layout.groups, tables, strict=True))
+        first, *others = whole
+        self.feed(ev.Start(id, hit, first, tuple(others)))
+        self.feed(ev.Reserve(id, hit + admission.count, tables[0], tables[1:]))
+        self.dispatch(id, admission.count)
 
     def grow(self, operation: h.Grow) -> None:
         """Homes for the next tokens of a running request, and the step that computes them; not for its last one."""
-        live = self.pick(operation.which)
+        live = pick(self.running(), operation.which)
         if live is None:
             return
-        while len(live.flights) >= self.capabilities.max_in_flight:
+        while len(self.flights.get(live.request.id, ())) >= self.capabilities.max_in_flight:
             self.complete(live)
         if live.computed == len(live.tokens) and not self.sample(live):
             return
@@ -90,53 +96,68 @@ class GroupsDriver:
         grown = self.call(f"extending {id}", self.engine.extend, id, count)
         self.follow()
         if grown:
-            self.feed(ev.Grow(id, live.computed + count, self.tables(id)))
+            tables = self.tables(id)
+            self.feed(ev.Reserve(id, live.computed + count, tables[0], tables[1:]))
             self.dispatch(id, count)
         else:
-            self.feed(ev.Refuse(live.request, live.computed + count))
+            self.refused(id, live.computed + count)
         self.observe()
 
     def commit(self, operation: h.Commit) -> None:
         """The oldest step of a request finishes on the device."""
-        live = self.pick(operation.which, flying=True)
+        live = pick([live for live in self.running() if self.flights.get(live.request.id)], operation.which)
         if live is not None:
             self.complete(live)
             self.observe()
 
     def free(self, operation: h.Free) -> None:
         """A request ends, once its steps have finished."""
-        live = self.pick(operation.which)
+        live = pick(self.running(), operation.which)
         if live is None:
             return
-        while live.flights:
+        while self.flights.get(live.request.id):
             self.complete(live)
         self.call(f"freeing {live.request.id}", self.engine.free, live.request.id)
-        self.feed(ev.End(live.request.id))
-        self.observe(live.request.id)
+        self.feed(ev.Abort(live.request.id))
+        self.observe()
 
     # Their parts.
 
-    def pick(self, which: int, *, flying: bool = False) -> Live | None:
-        """One of the running requests, or of those with a step on the device."""
-        some = [live for live in self.state.requests.values() if live.flights or not flying]
-        return some[which % len(some)] if some else None
+    def running(self) -> list[Live]:
+        """Requests that hold blocks."""
+        return [live for live in self.state.live() if live.phase is Phase.RUNNING]
+
+    def refused(self, id: RequestId, end: int) -> None:
+        """Homes for `end` tokens are not given: at most what they need if every entry of every group is needed anew."""
+        live, layout = self.state.requests[id], self.state.layout
+        needs = layout.most_blocks(end)
+        for number, table in enumerate(live.tables):
+            needs[layout.pool_of(number)] -= len(table)
+        self.feed(ev.Refuse(id, needs[0], (), tuple(needs[1:])))
 
     def dispatch(self, id: RequestId, count: int) -> None:
         """The step is on the device."""
         if count:
-            self.feed(ev.Compute(id, count))
+            live = self.state.requests[id]
+            first, *others = (tuple(table) for table in live.tables)
+            self.feed(ev.Compute(id, live.computed, count, first, more=tuple(others)))
+            step = StepId(self.state.step)
+            self.flights.setdefault(id, []).append(step)
+            self.feed(ev.Dispatch(step))
+            self.feed(ev.EndStep())
 
     def complete(self, live: Live) -> None:
-        """The oldest step is done: the engine may publish what it computed and release what is past."""
-        self.feed(ev.Complete(live.request.id))
-        self.call(f"completing a step of {live.request.id}", self.engine.completed, live.request.id, live.earliest)
+        """The oldest step is done: the engine may publish what it computed and trim what is past."""
+        id = live.request.id
+        self.feed(ev.Complete(self.flights[id].pop(0)))
+        self.call(f"completing a step of {id}", self.engine.completed, id, self.state.earliest(live))
         self.follow()
 
     def sample(self, live: Live) -> bool:
         """A token joins a request whose steps have all finished; False where it has all its tokens."""
         if live.generated >= live.request.max_new_tokens:
             return False
-        while live.flights:
+        while self.flights.get(live.request.id):
             self.complete(live)
         token = TokenId((sum(live.tokens) + len(live.tokens)) % 2)
         self.call(f"appending to {live.request.id}", self.engine.append, live.request.id, token)
@@ -144,29 +165,56 @@ class GroupsDriver:
         return True
 
     def follow(self) -> None:
-        """Entries that are None now were released, whichever request the engine was asked for."""
-        for live in self.state.requests.values():
+        """Entries that are None now were given back, whichever request the engine was asked for."""
+        for live in self.running():
             for number, (old, new) in enumerate(zip(live.tables, self.tables(live.request.id), strict=True)):
                 for index, (before, after) in enumerate(zip(tuple(old), new, strict=False)):
                     if before is not None and after is None:
-                        self.feed(ev.Release(live.request.id, number, index))
+                        self.feed(ev.Trim(live.request.id, number, index))
 
     def tables(self, id: RequestId) -> Tables:
-        """What the engine says that a request holds."""
+        """What the engine says that a request holds, with blocks numbered through all pools."""
         told = self.call(f"telling the tables of {id}", self.engine.tables, id)
-        return tuple(several(table, "tables") for table in several(told, "tables"))
+        tables = tuple(several(table, "tables") for table in several(told, "tables"))
+        layout = self.state.layout
+        if not tables:
+            return tuple(() for _ in layout.groups)
+        if len(tables) != len(layout.groups):
+            raise HarnessFault(f"tables of {id}: {len(tables)} are told of {len(layout.groups)}")
+        return tuple(self.placed(layout.pool_of(number), table) for number, table in enumerate(tables))
 
-    def observe(self, *others: RequestId) -> None:
-        """Ask the engine what it says of itself, and judge it."""
-        ids = dict.fromkeys((*self.state.requests, *others))
-        refs = getattr(self.engine, "ref_counts", None)
-        pools = several(self.call("counting references", refs), "ref_counts") if refs else None
-        observed = ev.Observe(
-            free=listed(self.call("counting free blocks", self.engine.free_blocks), "free_blocks"),
-            tables={id: self.tables(id) for id in ids},
-            refs=None if pools is None else tuple(counts(pool, "ref_counts") for pool in pools),
+    def placed(self, pool: int, table: Table) -> Table:
+        """Blocks of one pool as they are numbered through all of them; what is no block of it is none at all."""
+        size, beyond = self.state.world.num_blocks, len(self.state.blocks)
+        return tuple(
+            id if id is None or id < 0 else BlockId(pool * size + id if id < size else beyond + id) for id in table
         )
-        self.feed(observed)
+
+    def observe(self) -> None:
+        """Ask the engine what it says of itself, and judge it."""
+        layout = self.state.layout
+        free = listed(self.call("counting free blocks", self.engine.free_blocks), "free_blocks")
+        if len(free) != layout.num_pools:
+            raise HarnessFault(f"pools with free blocks: {len(free)} are told of {layout.num_pools}")
+        told = {id: self.tables(id) for id in self.state.requests}
+        for number in range(len(layout.groups)):
+            tables = {id: tables[number] for id, tables in told.items()}
+            refs = self.refs() if number == 0 else None
+            self.feed(ev.Observe(free=free[layout.pool_of(number)], tables=tables, refs=refs, group=number))
+
+    def refs(self) -> dict[BlockId, int] | None:
+        """The counted references of all pools, where the engine tells them."""
+        told = getattr(self.engine, "ref_counts", None)
+        if told is None:
+            return None
+        pools = several(self.call("counting references", told), "ref_counts")
+        if len(pools) != self.state.layout.num_pools:
+            raise HarnessFault(f"pools with reference counts: {len(pools)} are told of {self.state.layout.num_pools}")
+        counted: dict[BlockId, int] = {}
+        for number, pool in enumerate(pools):
+            held = counts(pool, "ref_counts")
+            counted |= zip(self.placed(number, tuple(held)), held.values(), strict=True)  # type: ignore[arg-type]
+        return counted
 
     @property
     def spare(self) -> int:

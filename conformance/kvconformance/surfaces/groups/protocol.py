@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from kvspec.groups.vocabulary import GroupAdmission, GroupsCapabilities, Tables
-from kvspec.vocabulary import BlockId, Request, RequestId, TokenId
+from kvspec.layout import Tables
+from kvspec.plans import GroupAdmission
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Request, RequestId, TokenId
 
 
 class GroupedPool(Protocol):

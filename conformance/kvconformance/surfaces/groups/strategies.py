@@ -16,7 +16,8 @@ import msgspec
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvspec.groups.vocabulary import GroupsCapabilities, Layout, read_groups
+from kvspec.layout import Layout, read_groups
+from kvspec.vocabulary import GroupsCapabilities
 
 MANY = 1_000_000
 MOST_PHRASES = 8

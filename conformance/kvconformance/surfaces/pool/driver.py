@@ -16,7 +16,7 @@ from kvconformance.surfaces.observations import Observer
 from kvconformance.surfaces.stepper.driver import entry, name, pick, remaps
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.hits import check_hit_block
+from kvspec.hits import check_entry
 from kvspec.plans import Admission, Extension, Hit, Rejected
 from kvspec.state import Live, State
 from kvspec.violation import Broken, Tally
@@ -299,7 +299,8 @@ class PoolDriver:
 
     def observe(self) -> None:
         """Ask the pool what it says of itself, and judge it."""
-        self.checker.feed(self.call("describing itself", self.observer.observe))
+        for told in self.call("describing itself", self.observer.observe):
+            self.checker.feed(told)
 
 
 def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
@@ -308,7 +309,7 @@ def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
     if state.blocks[block].contexts != live.contexts[index * size : (index + 1) * size]:
         return False
     try:
-        check_hit_block(state, Tally(), live, index, block)
+        check_entry(state, Tally(), live, 0, index, block)
     except Broken:
         return False
     return True

@@ -18,6 +18,7 @@ from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
 from kvspec import events as ev
 from kvspec import liveness, rules
+from kvspec.layout import Table, Tables
 from kvspec.plans import (
     Action,
     Admitted,
@@ -33,7 +34,7 @@ from kvspec.plans import (
 )
 from kvspec.state import Live, State
 from kvspec.violation import HarnessFault
-from kvspec.vocabulary import BlockId, Phase, Request, RequestId, StepId, TokenId
+from kvspec.vocabulary import Phase, Request, RequestId, StepId, TokenId
 
 RAISES = rules.PROGRESS_OR_REJECT
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -47,7 +48,7 @@ class StepperDriver:
         self.state: State = checker.state
         self.call = Guarded(checker, RAISES)
         self.engine: Any = self.call("building the engine", factory, checker.world)
-        self.observer = Observer(self.engine)
+        self.observer = Observer(self.engine, len(self.state.layout.groups))
         self.flights: deque[tuple[StepId, StepPlan]] = deque()
         self.capabilities = self.state.capabilities
         if hasattr(self.engine, "set_sampler"):
@@ -111,8 +112,8 @@ class StepperDriver:
         )
         id = parent.request.id
         if truth(self.call(f"forking {id}", self.engine.fork, id, child), "fork"):
-            table = self.tables().get(child.id, parent.table) if hasattr(self.engine, "tables") else parent.table
-            self.checker.feed(ev.Fork(id, child, tuple(table)))
+            table, *more = self.told(child.id) or parent.tables
+            self.checker.feed(ev.Fork(id, child, tuple(table), tuple(map(tuple, more))))
         else:
             self.checker.feed(ev.Decline(id))
         self.observe()
@@ -182,7 +183,7 @@ class StepperDriver:
             live = self.live(scheduled.request)
             if live.phase is not Phase.DONE:
                 self.checker.feed(ev.Abort(scheduled.request))
-            elif live.table:
+            elif any(live.tables):
                 self.checker.feed(ev.Release(scheduled.request))
         self.observe()
 
@@ -248,24 +249,32 @@ class StepperDriver:
 
     def scheduled(self, action: Scheduled) -> list[ev.Event]:
         """A request computes; if it was waiting, it starts on its hit first."""
-        live, size = self.live(action.request), self.state.world.block_size
+        live, (table, *more) = self.live(action.request), tables_of(action)
         compute = ev.Compute(
-            action.request, action.start, action.count, tuple(action.table), action.slots, action.tokens
+            action.request, action.start, action.count, table, action.slots, action.tokens, tuple(more)
         )
         if live.phase is not Phase.WAITING or live.swapped is not None:
-            return [compute]
-        return [ev.Start(action.request, action.start, tuple(action.table[: -(-action.start // size)])), compute]
+            given_back = (event for number, told in enumerate((table, *more)) for event in trims(live, told, number))
+            return [*given_back, compute]
+        return [self.started(action.request, action.start, (table, *more)), compute]
+
+    def started(self, id: RequestId, hit: int, tables: Tables) -> ev.Start:
+        """A request begins on a hit, which the first entries of its tables hold."""
+        groups = self.state.layout.groups
+        first, *more = (table[: -(-hit // group.block_size)] for group, table in zip(groups, tables, strict=False))
+        return ev.Start(id, hit, first, tuple(more))
 
     def copied(self, action: BlockCopy) -> list[ev.Event]:
         """Copy-on-write of one entry of a table."""
         index = entry(self.live(action.request), action)
-        return [ev.Copy(action.request, index, action.source, action.target, action.extent)]
+        number = group_of(self.live(action.request), action)
+        return [ev.Copy(action.request, index, action.source, action.target, action.extent, number)]
 
     def settle(self, id: RequestId, sampled: dict[RequestId, TokenId], finished: Set[RequestId] | None) -> None:
         """The effects of a completed step on one of its requests."""
         live = self.live(id)
         if live.phase is Phase.DONE:
-            if live.table and self.capabilities.defers_in_flight and not self.flies(id):
+            if any(live.tables) and self.capabilities.defers_in_flight and not self.flies(id):
                 self.checker.feed(ev.Release(id))
             return
         if id in sampled:
@@ -277,8 +286,9 @@ class StepperDriver:
     def merge_duplicates(self) -> None:
         """Where the engine declares that it merges duplicate blocks, follow its tables, before anybody finishes."""
         if self.capabilities.remaps_duplicates:
-            for event in remaps(self.state, self.tables()):
-                self.checker.feed(event)
+            for number, told in enumerate(self.tables()):
+                for event in remaps(self.state, told, number):
+                    self.checker.feed(event)
 
     # Helpers.
 
@@ -286,13 +296,26 @@ class StepperDriver:
         """Whether a step in flight computes the request."""
         return any(id == scheduled.request for _, plan in self.flights for scheduled in plan.scheduled)
 
-    def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
-        """The block tables that the engine shows."""
-        return records.tables(self.call("describing its tables", self.engine.tables), "tables")
+    def tables(self) -> Sequence[Mapping[RequestId, Table]]:
+        """By group, the block tables that the engine shows."""
+        told, groups = self.call("describing its tables", self.engine.tables), len(self.state.layout.groups)
+        return records.grouped_tables(told, "tables", groups) if groups > 1 else [records.tables(told, "tables")]
+
+    def told(self, id: RequestId) -> list[Table] | None:
+        """The tables of a request, where the engine shows some."""
+        shown = self.tables() if hasattr(self.engine, "tables") else []
+        return [group[id] for group in shown if id in group] or None
 
     def observe(self) -> None:
-        """Ask the engine what it says of itself, and judge it."""
-        self.checker.feed(self.call("describing itself", self.observer.observe))
+        """Ask the engine what it says of itself, and judge it; entries that it names no more were given back."""
+        observed = self.call("describing itself", self.observer.observe)
+        for told in observed if self.state.layout.trims else ():
+            for id, table in (told.tables or {}).items():
+                live = self.state.requests.get(id)
+                for event in trims(live, table, told.group) if live and live.phase is Phase.RUNNING else ():
+                    self.checker.feed(event)
+        for told in observed:
+            self.checker.feed(told)
 
     def live(self, id: RequestId) -> Live:
         """A request the engine named."""
@@ -327,18 +350,37 @@ def entry(live: Live, copy: BlockCopy) -> int:
 
     The specification judges it: an engine that copies from a block which the request does not hold is wrong.
     """
-    named = (block for block in (copy.source, copy.target) if block in live.table)
-    return next((live.table.index(block) for block in named), len(live.table))
+    table = live.tables[group_of(live, copy)]
+    named = (block for block in (copy.source, copy.target) if block in table)
+    return next((table.index(block) for block in named), len(table))
 
 
-def remaps(state: State, tables: Mapping[RequestId, tuple[BlockId, ...]]) -> Iterator[ev.Remap]:
-    """The entries of running requests that have moved to other blocks."""
+def group_of(live: Live, copy: BlockCopy) -> int:
+    """The group of whose table a copy moves an entry; of a stray one the first."""
+    named = (block for block in (copy.source, copy.target) if block in live.held())
+    return next((number for block in named for number, table in enumerate(live.tables) if block in table), 0)
+
+
+def tables_of(action: Scheduled | Admitted | SwappedIn) -> Tables:
+    """The tables of all groups."""
+    return (tuple(action.table), *(tuple(table) for table in action.more))
+
+
+def trims(live: Live, table: Table, number: int) -> Iterator[ev.Trim]:
+    """The entries that a request held in a group and that its table names no more."""
+    for index, (before, after) in enumerate(zip(live.tables[number][:], table, strict=False)):
+        if before is not None and after is None:
+            yield ev.Trim(live.request.id, number, index)
+
+
+def remaps(state: State, tables: Mapping[RequestId, Table], number: int = 0) -> Iterator[ev.Remap]:
+    """The entries of running requests that have moved to other blocks, in one group."""
     for id, table in tables.items():
         live = state.requests.get(id)
         if live is not None and live.phase is Phase.RUNNING:
-            for index, (old, new) in enumerate(zip(live.table[:], table, strict=False)):
-                if old != new:
-                    yield ev.Remap(id, index, new)
+            for index, (old, new) in enumerate(zip(live.tables[number][:], table, strict=False)):
+                if old != new and new is not None:
+                    yield ev.Remap(id, index, new, number)
 
 
 def pick(candidates: list[Live], which: int) -> Live | None:
@@ -361,10 +403,10 @@ _PERFORM: dict[type, Callable[[StepperDriver, Any], None]] = {
 _EVENTS: dict[type, Callable[[StepperDriver, Any], list[ev.Event]]] = {
     Scheduled: StepperDriver.scheduled,
     BlockCopy: StepperDriver.copied,
-    Admitted: lambda _, a: [ev.Start(a.request, a.hit, tuple(a.table))],
+    Admitted: lambda _, a: [ev.Start(a.request, a.hit, tuple(a.table), tables_of(a)[1:])],
     Preempted: lambda _, a: [ev.Preempt(a.request)],
     TurnedAway: lambda _, a: [ev.Reject(a.request)],
     Released: lambda _, a: [ev.Release(a.request)],
     SwappedOut: lambda _, a: [ev.SwapOut(a.request, a.transfer)],
-    SwappedIn: lambda _, a: [ev.SwapIn(a.request, tuple(a.table), a.transfer)],
+    SwappedIn: lambda _, a: [ev.SwapIn(a.request, tuple(a.table), a.transfer, tables_of(a)[1:])],
 }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 
 from kvexamine.explorer.broken import Broken
+from kvexamine.explorer.groups.moves import computed
 from kvexamine.explorer.groups.reads import horizon, unread
-from kvexamine.explorer.groups.world import computable, copied
+from kvexamine.explorer.groups.world import computable, flights, free, running
 from kvexamine.explorer.paged.model import next_token
+from kvspec import events as ev
 from kvspec import rules
-from kvspec.groups import events as ev
-from kvspec.groups.state import Block, Live, State
+from kvspec.state import Block, Live, State, Untouched
+from kvspec.violation import Broken as Refused
 from kvspec.violation import HarnessFault, Violation
 from kvspec.vocabulary import BlockId, RequestId
 
@@ -20,11 +23,9 @@ Transition = Callable[[State, ev.Event], None]
 
 def view(state: State, live: Live) -> Hashable:
     """All of a state on which the future of one request depends, if it gets fresh blocks: its own part of it."""
-    held = tuple(
-        tuple(None if id is None else _seen(state.block(number, id)) for id in table)
-        for number, table in enumerate(live.tables)
-    )
-    return live.request.id, live.computed, tuple(live.tokens), tuple(live.filled), tuple(live.flights.values()), held
+    held = tuple(tuple(None if id is None else _seen(state.blocks[id]) for id in table) for table in live.tables)
+    starts = tuple(flights(state, live).values())
+    return live.request.id, live.computed, tuple(live.tokens), tuple(live.filled), starts, held
 
 
 def _seen(block: Block) -> Hashable:
@@ -46,20 +47,37 @@ def broken_future(state: State, live: Live, transition: Transition) -> Broken | 
             try:
                 for event in _future(after, live.request.id, chunk, releases):
                     transition(after, event)
-            except (Violation, HarnessFault) as error:
+            except (Violation, Refused, HarnessFault) as error:
                 what = f"{live.request.id}, which computes {chunk} tokens at a time, cannot go on: {error}"
-                rule = error.rule if isinstance(error, Violation) else rules.PROGRESS_OR_REJECT
+                rule = rules.PROGRESS_OR_REJECT if isinstance(error, HarnessFault) else error.rule
                 return Broken(rule, what)
     return None
 
 
 def _with_room(state: State, live: Live) -> State:
     """A copy with blocks beside the pools, unless the request is alone in pools that could hold all of it."""
-    after = copied(state)
     most = state.layout.most_blocks(live.request.limit)
-    if len(state.requests) > 1 or any(need > state.usable for need in most):
-        for pool in after.pools:
-            pool.extend(Block() for _ in range(max(most)))
+    if len(running(state)) == 1 and all(need <= state.usable for need in most):
+        return state.copy()
+    return _widened(state, max(most))
+
+
+def _widened(state: State, more: int) -> State:
+    """The same state with so many more blocks in each pool, which moves the names of all but the first pool's."""
+    size, after = state.world.num_blocks, state.copy()
+
+    def moved(id: BlockId) -> BlockId:
+        return BlockId(id + id // size * more)
+
+    after.world = replace(state.world, num_blocks=size + more)
+    fresh: list[Block] = [Untouched(1, -1 if state.layout.several else 0)] * more
+    firsts = range(0, len(state.blocks), size)
+    after.blocks = [block for first in firsts for block in (*after.blocks[first : first + size], *fresh)]
+    idle = [BlockId(moved(BlockId(first)) + size + k) for first in firsts for k in range(more)]
+    after.evictable = dict.fromkeys([*map(moved, state.evictable), *idle])
+    after.in_flight = {step: frozenset(map(moved, touched)) for step, touched in state.in_flight.items()}
+    for live in after.requests.values():
+        live.tables = [[None if id is None else moved(id) for id in table] for table in live.tables]
     return after
 
 
@@ -67,8 +85,8 @@ def _future(state: State, id: RequestId, chunk: int, releases: bool) -> Iterator
     """The events of the rest of a request, each proposed in the state that the last one has made."""
     live, groups = state.requests[id], state.layout.groups
     while True:
-        while live.flights:
-            yield ev.Complete(id)
+        while on_device := flights(state, live):
+            yield ev.Complete(next(iter(on_device)))
         if releases:
             yield from _loose(state, live)
         if live.computed == len(live.tokens):
@@ -78,11 +96,12 @@ def _future(state: State, id: RequestId, chunk: int, releases: bool) -> Iterator
         end = min(live.computed + chunk, computable(live))
         if end > live.computed:
             if any(len(table) < group.entries(end) for table, group in zip(live.tables, groups, strict=True)):
-                yield ev.Grow(id, end, tuple(tuple(table) for table in _covering(state, live, end)))
-            yield ev.Compute(id, end - live.computed)
+                first, *others = (tuple(table) for table in _covering(state, live, end))
+                yield ev.Reserve(id, end, first, tuple(others))
+            yield from computed(state, live, end - live.computed)
         else:
             break
-    yield ev.End(id)
+    yield ev.Abort(id)
 
 
 def _loose(state: State, live: Live) -> Iterator[ev.Event]:
@@ -90,18 +109,14 @@ def _loose(state: State, live: Live) -> Iterator[ev.Event]:
     for number, group in enumerate(state.layout.groups):
         for index, held in enumerate(tuple(live.tables[number])):
             if held is not None and unread(group, index, live.computed, horizon(live.request)):
-                yield ev.Release(live.request.id, number, index)
+                yield ev.Trim(live.request.id, number, index)
 
 
 def _covering(state: State, live: Live, end: int) -> Iterator[list[BlockId | None]]:
     """The tables with idle blocks where they are too short."""
-    taken: set[tuple[int, int]] = set()
+    taken: set[BlockId] = set()
     for number, group in enumerate(state.layout.groups):
-        pool, table = state.layout.pool_of(number), list(live.tables[number])
-        for id, block in enumerate(state.pools[pool]):
-            if len(table) >= group.entries(end):
-                break
-            if not block.ref and (pool, id) not in taken and id not in state.capabilities.reserved_blocks:
-                taken.add((pool, id))
-                table.append(BlockId(id))
-        yield table
+        table = list(live.tables[number])
+        new = [id for id in free(state, number) if id not in taken][: max(0, group.entries(end) - len(table))]
+        taken |= set(new)
+        yield [*table, *new]

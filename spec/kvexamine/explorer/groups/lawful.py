@@ -4,86 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kvexamine.explorer.groups.moves import admitted, computed, refused
 from kvexamine.explorer.groups.observed import truth
 from kvexamine.explorer.groups.reads import horizon, past, right, unread
-from kvexamine.explorer.groups.world import GroupsWorld, Run, computable, entries_needed
-from kvspec.groups import events as ev
-from kvspec.groups.state import Live, State
-from kvspec.groups.vocabulary import Table, Tables
-from kvspec.vocabulary import BlockId, Request
+from kvexamine.explorer.groups.world import (
+    Move,
+    blocks_of,
+    computable,
+    earliest,
+    entries_needed,
+    flights,
+    flying,
+    free,
+    running,
+)
+from kvspec import events as ev
+from kvspec.layout import Table, Tables
+from kvspec.state import Live, State
+from kvspec.vocabulary import BlockId, Phase
 
 
-def lawful(small: GroupsWorld, run: Run) -> Iterator[ev.Event]:
+def lawful(state: State) -> Iterator[Move]:
     """Admissions on every hit that all groups can go on from, steps, releases of what nobody reads, true refusals."""
-    state = run.state
     yield truth(state)
-    for request in small.requests:
-        if request.id in run.waiting:
-            yield from _admissions(state, request)
-            yield from _refusals(state, request, 0, len(request.prompt))
     for live in state.requests.values():
+        if live.phase is Phase.WAITING:
+            yield from _admissions(state, live)
+            yield from _refusals(state, live, 0, len(live.tokens))
+    for live in running(state):
         yield from _steps(state, live)
-        yield from _refusals(state, live.request, live.computed, computable(live))
+        yield from _refusals(state, live, live.computed, computable(live))
 
 
-def _refusals(state: State, request: Request, start: int, length: int) -> Iterator[ev.Event]:
+def _refusals(state: State, live: Live, start: int, length: int) -> Iterator[Move]:
     """Refused is what needs more blocks of a pool than nobody holds, were all of them new."""
-    free = state.free()
+    idle = [0] * state.layout.num_pools
+    for number in range(len(state.layout.groups)):
+        idle[state.layout.pool_of(number)] = len(free(state, number))
     for end in range(start + 1, length + 1):
-        if any(entries_needed(state, request, end, pool) > free[pool] for pool in range(len(free))):
-            yield ev.Refuse(request, end)
+        if any(need > there for need, there in zip(entries_needed(state, live, end), idle, strict=True)):
+            yield refused(state, live, end)
 
 
-def _steps(state: State, live: Live) -> Iterator[ev.Event]:
+def _steps(state: State, live: Live) -> Iterator[Move]:
     """Steps for which there are homes, and releases of entries that no query in flight or to come reads."""
     id, last, groups = live.request.id, horizon(live.request), state.layout.groups
-    earliest = min((*live.flights.values(), live.computed))
     for number, group in enumerate(groups):
         for index, held in enumerate(live.tables[number]):
-            if held is not None and unread(group, index, earliest, last):
-                yield ev.Release(id, number, index)
+            if held is not None and unread(group, index, earliest(state, live), last):
+                yield (ev.Trim(id, number, index),)
     for end in range(live.computed + 1, computable(live) + 1):
         first = [slots // group.block_size for slots, group in zip(live.filled, groups, strict=True)]
         if all(
             len(table) >= group.entries(end) and None not in table[start : group.entries(end)]
             for table, group, start in zip(live.tables, groups, first, strict=True)
         ):
-            yield ev.Compute(id, end - live.computed)
-    yield ev.Complete(id) if live.flights else ev.End(id)
+            yield computed(state, live, end - live.computed)
+    on_device = flights(state, live)
+    yield (ev.Complete(next(iter(on_device))),) if on_device else (ev.Abort(id),)
 
 
-def _admissions(state: State, request: Request) -> Iterator[ev.Event]:
+def _admissions(state: State, live: Live) -> Iterator[Move]:
     """On every hit from which all groups can go on, or on the longest where that is declared."""
-    hits = valid_hits(state, request)
+    hits = valid_hits(state, live)
     chosen = {max(hits): hits[max(hits)]} if "longest-hit" in state.capabilities.profiles else hits
     for hit, tables in chosen.items():
-        for end in range(hit + 1, len(request.prompt) + 1):
+        for end in range(hit + 1, len(live.tokens) + 1):
             told = _with_new(state, tables, end)
             if told is not None:
-                yield ev.Admit(request, hit, end, told)
+                yield admitted(state, live, hit, end, told)
 
 
-def valid_hits(state: State, request: Request) -> dict[int, list[Table]]:
+def valid_hits(state: State, live: Live) -> dict[int, list[Table]]:
     """Each hit from which all groups can go on, with blocks where something is read and nothing elsewhere."""
     hits = {}
-    for hit in range(0, len(request.prompt), state.layout.unit):
-        tables = [_found(state, request, number, hit) for number in range(len(state.layout.groups))]
+    for hit in range(0, len(live.tokens), state.layout.unit):
+        tables = [_found(state, live, number, hit) for number in range(len(state.layout.groups))]
         if None not in tables:
             hits[hit] = [table for table in tables if table is not None]
     return hits
 
 
-def _found(state: State, request: Request, number: int, hit: int) -> Table | None:
+def _found(state: State, live: Live, number: int, hit: int) -> Table | None:
     """A block for each entry of which queries behind the hit read something, nothing elsewhere; None if one lacks."""
     group = state.layout.groups[number]
     table: list[BlockId | None] = [None] * (hit // group.block_size)
-    needed = past(group, hit, hit, horizon(request))
+    needed = past(group, hit, hit, horizon(live.request))
     for entry in {held.entry for held in needed}:
         slots = [held for held in needed if held.entry == entry]
-        for id, block in enumerate(state.pools[state.layout.pool_of(number)]):
-            flying = state.capabilities.publishes == "computed" and any(map(state.in_flight, block.writers))
-            full = block.owner == number and None not in block.contexts and -1 not in block.contexts and not flying
-            if full and all(right(state, request.prompt, block, held) for held in slots):
+        for id in blocks_of(state, number):
+            block = state.blocks[id]
+            unfinished = state.capabilities.publishes == "computed" and any(s is not None for s in flying(state, block))
+            full = block.owner == number and None not in block.contexts and -1 not in block.contexts and not unfinished
+            if full and all(right(state, live.request.prompt, block, held) for held in slots):
                 table[entry] = BlockId(id)
         if table[entry] is None:
             return None
@@ -92,14 +105,13 @@ def _found(state: State, request: Request, number: int, hit: int) -> Table | Non
 
 def _with_new(state: State, tables: list[Table], end: int) -> Tables | None:
     """The tables with idle blocks for the rest; None where there are too few."""
-    taken = {(state.layout.pool_of(number), id) for number, table in enumerate(tables) for id in table}
+    taken = {id for table in tables for id in table}
     told = []
     for number, group in enumerate(state.layout.groups):
-        pool, missing = state.layout.pool_of(number), group.entries(end) - len(tables[number])
-        free = [BlockId(id) for id, block in enumerate(state.pools[pool]) if not block.ref and (pool, id) not in taken]
-        new = [id for id in free if id not in state.capabilities.reserved_blocks][:missing]
+        missing = group.entries(end) - len(tables[number])
+        new = [id for id in free(state, number) if id not in taken][:missing]
         if len(new) < missing:
             return None
-        taken |= {(pool, id) for id in new}
+        taken |= set(new)
         told.append((*tables[number], *new))
     return tuple(told)

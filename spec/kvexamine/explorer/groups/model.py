@@ -9,16 +9,17 @@ from kvexamine.explorer.groups.checks import broken_move, broken_state
 from kvexamine.explorer.groups.finish import broken_future, view
 from kvexamine.explorer.groups.lawful import lawful
 from kvexamine.explorer.groups.moves import proposals
-from kvexamine.explorer.groups.tell import contents, tell
-from kvexamine.explorer.groups.world import GroupsWorld, Run, copied
-from kvspec.groups import events as ev
-from kvspec.groups.state import Block, State
-from kvspec.groups.transition import advance
+from kvexamine.explorer.groups.world import GroupsWorld, Move, flights, running
+from kvexamine.explorer.paged.tell import contents, requests
+from kvspec import events as ev
+from kvspec.state import Block, State
+from kvspec.telling import tell
+from kvspec.transition import advance
 from kvspec.violation import Tally
-from kvspec.vocabulary import BlockId
+from kvspec.vocabulary import BlockId, Phase, RequestId, StepId
 
 Transition = Callable[[State, ev.Event], None]
-"""Applies one event in place; raises `Violation` where it is refused."""
+"""Applies one event in place; raises where it is refused."""
 
 _TALLY = Tally()
 
@@ -36,87 +37,84 @@ class GroupsModel:
         self.futures: dict[Hashable, Broken | None] = {}
         """What is known of the rest of a request, by all on which it depends."""
 
-    def start(self) -> Run:
+    def start(self) -> State:
         """Everybody waits."""
-        return Run(self.small.start(), tuple(request.id for request in self.small.requests))
+        return self.small.start()
 
-    def key(self, run: Run) -> Hashable:
+    def key(self, state: State) -> Hashable:
         """Blocks in the order in which the tables first name them, then the idle ones by what they are.
 
-        Steps are numbered by their request and age. `last` is only for reports, `contexts` only grows.
+        Steps are numbered by their request and age. What only reports read is left out, and `contexts` only grows.
         """
-        state = run.state
         ages = {
-            step: (live.request.id, age) for live in state.requests.values() for age, step in enumerate(live.flights)
+            step: (live.request.id, age) for live in running(state) for age, step in enumerate(flights(state, live))
         }
-        return (
-            run.waiting,
-            tuple(_requests(state)),
-            tuple(_pool(state, number, ages) for number in range(len(state.pools))),
-        )
+        waiting = tuple(live.request.id for live in state.requests.values() if live.phase is Phase.WAITING)
+        pools = range(state.layout.num_pools)
+        return waiting, tuple(_requests(state)), tuple(_pool(state, number, ages) for number in pools)
 
-    def proposals(self, run: Run) -> Iterable[ev.Event]:
-        """Events lawful and unlawful."""
-        return proposals(self.small, run)
+    def proposals(self, state: State) -> Iterable[Move]:
+        """Moves lawful and unlawful."""
+        return proposals(self.small, state)
 
-    def permitted(self, run: Run) -> Iterator[ev.Event]:
+    def permitted(self, state: State) -> Iterator[Move]:
         """What a cache that works may do."""
-        return lawful(self.small, run)
+        return lawful(state)
 
-    def play(self, run: Run, event: ev.Event) -> Run:
-        """The state after an event, if it is allowed."""
-        after, waiting = copied(run.state), run.waiting
-        self.transition(after, event)
-        if isinstance(event, ev.Admit):
-            waiting = tuple(id for id in waiting if id != event.request.id)
-        return Run(after, waiting)
+    def play(self, state: State, move: Move) -> State:
+        """The state after a move, if it is allowed."""
+        after = state.copy()
+        for event in move:
+            self.transition(after, event)
+        return after
 
-    def broken_state(self, run: Run) -> Broken | None:
+    def broken_state(self, state: State) -> Broken | None:
         """What is wrong with what is held and read, or with what can become of a request."""
-        return broken_state(run.state) or next(filter(None, self._futures(run.state)), None)
+        return broken_state(state) or next(filter(None, self._futures(state)), None)
 
     def _futures(self, state: State) -> Iterator[Broken | None]:
-        for live in state.requests.values():
-            alone = len(state.requests) == 1
-            place = (view(state, live), alone)
+        for live in running(state):
+            place = (view(state, live), len(running(state)) == 1)
             if place not in self.futures:
                 self.futures[place] = broken_future(state, live, self.transition)
             yield self.futures[place]
 
-    def broken_move(self, before: Run, event: ev.Event, after: Run) -> Broken | None:
+    def broken_move(self, before: State, move: Move, after: State) -> Broken | None:
         """What is wrong with a step."""
-        return broken_move(before, event, after)
+        return broken_move(before, move, after)
 
-    def finished(self, run: Run) -> bool:
+    def finished(self, state: State) -> bool:
         """Whether everybody has been and gone."""
-        return not run.waiting and not run.state.requests
+        return not state.live()
 
-    def told(self, events: Iterable[ev.Event], run: Run) -> tuple[str, ...]:
+    def told(self, moves: Iterable[Move], state: State) -> tuple[str, ...]:
         """The history in words, and what is held at its end."""
-        lines = (f"{number:3}  {tell(event)}" for number, event in enumerate(events, 1))
-        return (f"world: {self.small}", *lines, *contents(run.state))
+        lines = (f"{number:3}  " + "; ".join(tell(event, 1) for event in move) for number, move in enumerate(moves, 1))
+        return (f"world: {self.small}", *lines, *requests(state), *contents(state))
 
 
 def _requests(state: State) -> Iterator[Hashable]:
     """Each request without the names of its blocks."""
-    for id in sorted(state.requests):
-        live = state.requests[id]
-        yield id, tuple(live.tokens), live.computed, tuple(live.filled), tuple(live.flights.values())
+    for live in running(state):
+        starts = tuple(flights(state, live).values())
+        yield live.request.id, tuple(live.tokens), live.computed, tuple(live.filled), starts
 
 
-def _pool(state: State, number: int, ages: Mapping[int, tuple[str, int]]) -> Hashable:
+def _pool(state: State, number: int, ages: Mapping[StepId, tuple[RequestId, int]]) -> Hashable:
     """The tables of a pool with blocks renamed, what each block is in that order, and the idle ones."""
-    blocks, names = state.pools[number], dict[BlockId, int]()
+    names = dict[BlockId, int]()
     tables = []
-    for id in sorted(state.requests):
-        for group, table in enumerate(state.requests[id].tables):
+    for live in running(state):
+        for group, table in enumerate(live.tables):
             if state.layout.pool_of(group) == number:
                 tables.append(tuple(None if b is None else names.setdefault(b, len(names)) for b in table))
-    named = tuple(_block(blocks[id], ages) for id in names)
-    idle = sorted((_block(block, ages) for id, block in enumerate(blocks) if id not in names), key=repr)
+    named = tuple(_block(state.blocks[id], ages) for id in names)
+    size = state.world.num_blocks
+    own = range(number * size, (number + 1) * size)
+    idle = sorted((_block(state.blocks[id], ages) for id in own if BlockId(id) not in names), key=repr)
     return tuple(tables), named, tuple(idle)
 
 
-def _block(block: Block, ages: Mapping[int, tuple[str, int]]) -> Hashable:
-    writers = tuple(None if step is None else ages.get(step) for step in block.writers)
+def _block(block: Block, ages: Mapping[StepId, tuple[RequestId, int]]) -> Hashable:
+    writers = tuple(None if writer is None else ages.get(StepId(writer[1])) for writer in block.writers)
     return block.owner, block.ref, tuple(block.contexts), writers

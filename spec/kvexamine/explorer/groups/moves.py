@@ -1,4 +1,4 @@
-"""What may happen to a cache with several groups: every event, with tables right and wrong."""
+"""What may happen to a cache with several groups: every move, with tables right and wrong."""
 
 from __future__ import annotations
 
@@ -6,41 +6,73 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import product
 
 from kvexamine.explorer.groups.observed import lies
-from kvexamine.explorer.groups.world import GroupsWorld, Run, computable, idle, signature
-from kvspec.groups import events as ev
-from kvspec.groups.state import PENDING, Block, Live, State
-from kvspec.groups.vocabulary import Group, Table, Tables
-from kvspec.vocabulary import BlockId, Request
+from kvexamine.explorer.groups.world import (
+    GroupsWorld,
+    Move,
+    blocks_of,
+    computable,
+    entries_needed,
+    flights,
+    flying,
+    idle,
+    running,
+    signature,
+)
+from kvspec import events as ev
+from kvspec.layout import Group, Table, Tables
+from kvspec.state import PENDING, Block, Live, State
+from kvspec.vocabulary import BlockId, Phase, StepId
 
-Taken = set[tuple[int, BlockId]]
-"""Pool and name of blocks that are spoken for."""
+Taken = set[BlockId]
+"""Blocks that are spoken for."""
 
 
-def proposals(small: GroupsWorld, run: Run) -> Iterator[ev.Event]:
-    """Every event worth putting to the transition."""
-    for request in small.requests:
-        if request.id in run.waiting:
-            yield from _admissions(small, run.state, request)
-        elif request.id in run.state.requests:
-            yield from _running(small, run.state, run.state.requests[request.id])
-    yield from lies(run.state)
+def admitted(state: State, live: Live, hit: int, end: int, tables: Sequence[Table]) -> Move:
+    """A request begins on a hit, and is given homes for its first `end` tokens."""
+    shared = [table[: hit // group.block_size] for group, table in zip(state.layout.groups, tables, strict=True)]
+    start = ev.Start(live.request.id, hit, shared[0], tuple(shared[1:]))
+    return start, ev.Reserve(live.request.id, end, tables[0], tuple(tables[1:]))
 
 
-def _running(small: GroupsWorld, state: State, live: Live) -> Iterator[ev.Event]:
-    id, most = live.request.id, computable(live)
+def computed(state: State, live: Live, count: int) -> Move:
+    """A step is dispatched that computes the next tokens of a request."""
+    first, *others = (tuple(table) for table in live.tables)
+    step = ev.Compute(live.request.id, live.computed, count, first, more=tuple(others))
+    return step, ev.Dispatch(StepId(state.step)), ev.EndStep()
+
+
+def refused(state: State, live: Live, end: int) -> Move:
+    """Homes for so many tokens are not given."""
+    first, *others = entries_needed(state, live, end)
+    return (ev.Refuse(live.request.id, first, (), tuple(others)),)
+
+
+def proposals(small: GroupsWorld, state: State) -> Iterator[Move]:
+    """Every move worth putting to the transition."""
+    for live in state.requests.values():
+        if live.phase is Phase.WAITING:
+            yield from _admissions(small, state, live)
+    for live in running(state):
+        yield from _running(small, state, live)
+    yield from lies(state)
+
+
+def _running(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
+    id, most, on_device = live.request.id, computable(live), flights(state, live)
     for number, table in enumerate(live.tables):
-        yield from (ev.Release(id, number, index) for index, held in enumerate(table) if held is not None)
-    if len(live.flights) < small.capabilities.max_in_flight:
-        yield from (ev.Compute(id, count) for count in range(1, most - live.computed + 1))
-    if live.flights:
-        yield ev.Complete(id)
+        yield from ((ev.Trim(id, number, index),) for index, held in enumerate(table) if held is not None)
+    if len(on_device) < small.capabilities.max_in_flight:
+        yield from (computed(state, live, count) for count in range(1, most - live.computed + 1))
+    if on_device:
+        yield (ev.Complete(next(iter(on_device))),)
     else:
-        yield ev.End(id)
+        yield (ev.Abort(id),)
         if live.computed == len(live.tokens) and live.generated < live.request.max_new_tokens:
-            yield from (ev.Sample(id, token) for token in small.may_sample(live.tokens))
+            yield from ((ev.Sample(id, token),) for token in small.may_sample(live.tokens))
     for end in range(live.computed + 1, most + 1):
-        yield ev.Refuse(live.request, end)
-        yield from (ev.Grow(id, end, tables) for tables in grown(small, state, live, end))
+        yield refused(state, live, end)
+        for tables in grown(small, state, live, end):
+            yield (ev.Reserve(id, end, tables[0], tables[1:]),)
 
 
 def grown(small: GroupsWorld, state: State, live: Live, end: int) -> Iterator[Tables]:
@@ -62,55 +94,53 @@ def extended(
     if number is None:
         yield tuple(tables)
         return
-    pool = state.layout.pool_of(number)
     spoken = taken if taken is not None else set()
-    choices: list[BlockId | None] = list(idle(state, pool, spoken))
+    choices: list[BlockId | None] = list(idle(state, number, spoken))
     if small.takes == "first":
         del choices[1:]
-    choices += sorted(state.capabilities.reserved_blocks)
+    own = blocks_of(state, number)
+    choices += [BlockId(own.start + id) for id in sorted(state.capabilities.reserved_blocks)]
     if small.takes == "any":
-        choices += [None, *_held(state, pool), *(id for place, id in sorted(spoken) if place == pool)]
+        choices += [None, *_held(state, number), *(id for id in sorted(spoken) if id in own)]
     fewer = [count - (place == number) for place, count in enumerate(missing)]
     for id in dict.fromkeys(choices):
         longer = [(*table, id) if place == number else table for place, table in enumerate(tables)]
-        yield from extended(small, state, longer, fewer, spoken | ({(pool, id)} if id is not None else set()))
+        yield from extended(small, state, longer, fewer, spoken | ({id} if id is not None else set()))
 
 
-def _held(state: State, pool: int) -> list[BlockId]:
-    """The first block of a pool that somebody holds."""
-    return [BlockId(number) for number, block in enumerate(state.pools[pool]) if block.ref][:1]
+def _held(state: State, number: int) -> list[BlockId]:
+    """The first block of a group's pool that somebody holds."""
+    return [BlockId(id) for id in blocks_of(state, number) if state.blocks[id].ref][:1]
 
 
-def _admissions(small: GroupsWorld, state: State, request: Request) -> Iterator[ev.Event]:
+def _admissions(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
     """Hits of every length up to the whole prompt, with homes for any part of the rest."""
-    length = len(request.prompt)
+    length = len(live.tokens)
     for end in range(1, length + 1):
-        yield ev.Refuse(request, end)
+        yield refused(state, live, end)
     for hit in range(length + 1):
-        shared = [_hits(small, state, request, number, hit) for number in range(len(state.layout.groups))]
+        shared = [_hits(small, state, live, number, hit) for number in range(len(state.layout.groups))]
         for tables in product(*(product(*entries) for entries in shared)):
-            yield from _admitted(small, state, request, hit, tables)
+            yield from _admitted(small, state, live, hit, tables)
 
 
-def _admitted(
-    small: GroupsWorld, state: State, request: Request, hit: int, tables: Sequence[Table]
-) -> Iterator[ev.Event]:
-    groups, pool_of = state.layout.groups, state.layout.pool_of
-    taken = {(pool_of(number), id) for number, table in enumerate(tables) for id in table if id is not None}
-    for end in range(max(hit, 1), len(request.prompt) + 1):
-        missing = [group.entries(end) - len(table) for group, table in zip(groups, tables, strict=True)]
+def _admitted(small: GroupsWorld, state: State, live: Live, hit: int, tables: Sequence[Table]) -> Iterator[Move]:
+    taken = {id for table in tables for id in table if id is not None}
+    for end in range(max(hit, 1), len(live.tokens) + 1):
+        missing = [group.entries(end) - len(table) for group, table in zip(state.layout.groups, tables, strict=True)]
         for told in extended(small, state, tables, missing, taken):
-            yield ev.Admit(request, hit, end, told)
+            yield admitted(state, live, hit, end, told)
 
 
-def _hits(small: GroupsWorld, state: State, request: Request, number: int, hit: int) -> list[list[BlockId | None]]:
+def _hits(small: GroupsWorld, state: State, live: Live, number: int, hit: int) -> list[list[BlockId | None]]:
     """For each entry of a hit what may stand there: nothing, blocks that end as they should, or any block."""
     group = state.layout.groups[number]
     whole = hit // group.block_size
     if hit % state.layout.unit or small.takes != "any":
-        return [_ending(state, request, number, group, index) for index in range(whole)]
+        return [_ending(state, live, number, group, index) for index in range(whole)]
     kinds = dict[Hashable, BlockId]()
-    for id, block in enumerate(state.pools[state.layout.pool_of(number)]):
+    for id in blocks_of(state, number):
+        block = state.blocks[id]
         if not _untold(state, block):
             kinds.setdefault(signature(state, block) if not block.ref else id, BlockId(id))
     return [[None, *kinds.values()] for _ in range(whole)]
@@ -121,15 +151,16 @@ def _untold(state: State, block: Block) -> bool:
 
     What it is worth is judged when that is told. Until its step is finished it must not be hit anyhow.
     """
-    flying = state.capabilities.publishes == "computed" and any(map(state.in_flight, block.writers))
-    return PENDING in block.contexts and not flying
+    unfinished = state.capabilities.publishes == "computed" and any(step is not None for step in flying(state, block))
+    return PENDING in block.contexts and not unfinished
 
 
-def _ending(state: State, request: Request, number: int, group: Group, index: int) -> list[BlockId | None]:
+def _ending(state: State, live: Live, number: int, group: Group, index: int) -> list[BlockId | None]:
     """Blocks of a group whose last slot has the tokens that it has at this entry, those of one kind once, and none."""
     last = (index + 1) * group.block_size - 1
-    own, kinds = list(request.prompt[: last + 1 + group.lag]), dict[Hashable, BlockId]()
-    for id, block in enumerate(state.pools[state.layout.pool_of(number)]):
+    own, kinds = live.tokens[: last + 1 + group.lag], dict[Hashable, BlockId]()
+    for id in blocks_of(state, number):
+        block = state.blocks[id]
         if block.owner != number or (context := block.contexts[-1]) is None or _untold(state, block):
             continue
         if context == PENDING or list(state.contexts.tokens(context)) == own:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from kvspec.groups.state import PENDING, Block, State
-from kvspec.groups.vocabulary import Group, Kind
+from kvspec.layout import Group, Kind
+from kvspec.state import PENDING, Block, State
 from kvspec.vocabulary import Request, TokenId
 
 BEYOND = 8

@@ -1,4 +1,4 @@
-"""The words of the exploration of groups: a small world, a state of it with those who wait, and idle blocks by kind."""
+"""The words of the exploration of groups: a small world, who runs in a state of it, and idle blocks by kind."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kvexamine.explorer.paged.model import next_token
-from kvspec.groups.state import Block, Live, State, initial
-from kvspec.groups.vocabulary import GroupsCapabilities
-from kvspec.vocabulary import BlockId, Request, RequestId, TokenId, World
+from kvspec import events as ev
+from kvspec.state import NOBODY, Block, Live, State, initial
+from kvspec.transition import advance
+from kvspec.violation import Tally
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Phase, Request, StepId, TokenId, World
 
 Takes = Literal["first", "idle", "any"]
+Move = tuple[ev.Event, ...]
+"""What happens at once: a step is computed and dispatched, a request starts and is given its blocks."""
+
+UNLIMITED = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,13 @@ class GroupsWorld:
     samples: tuple[TokenId, ...] | None = None
 
     def start(self) -> State:
-        """Nothing held."""
+        """Everybody waits, and nothing is held. No step is limited."""
         options = {"groups": self.layout, "pool": self.pool}
-        return initial(World(self.num_blocks, 1, options=options), self.capabilities)
+        world = World(self.num_blocks, 1, token_budget=UNLIMITED, max_running=UNLIMITED, options=options)
+        state = initial(world, self.capabilities)
+        for request in self.requests:
+            advance(state, ev.Add(request), Tally())
+        return state
 
     def may_sample(self, tokens: list[TokenId]) -> tuple[TokenId, ...]:
         """What may follow these tokens."""
@@ -50,49 +60,55 @@ def spelt(request: Request) -> str:
     return f"{''.join(map(str, request.prompt))}+{request.max_new_tokens}"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A state of the specification, and who has not been admitted yet."""
+def running(state: State) -> list[Live]:
+    """Those that have been admitted and have not left."""
+    return [live for live in state.requests.values() if live.phase is Phase.RUNNING]
 
-    state: State
-    waiting: tuple[RequestId, ...]
+
+def flights(state: State, live: Live) -> dict[StepId, int]:
+    """The steps of a request on the device, oldest first, each with the first position that it computes."""
+    who = live.request.id
+    return {step: starts[who] for step, starts in state.starts.items() if who in starts}
+
+
+def earliest(state: State, live: Live) -> int:
+    """The position of the request's earliest query that is in flight or to come."""
+    return min((*flights(state, live).values(), live.computed))
+
+
+def flying(state: State, block: Block) -> tuple[StepId | None, ...]:
+    """By slot, the step in flight that writes it."""
+    return tuple(
+        StepId(writer[1]) if writer is not None and writer[1] in state.in_flight else None for writer in block.writers
+    )
+
+
+def blocks_of(state: State, number: int) -> range:
+    """The ids of the blocks from which a group takes its own."""
+    size, pool = state.world.num_blocks, state.layout.pool_of(number)
+    return range(pool * size, (pool + 1) * size)
 
 
 def signature(state: State, block: Block) -> tuple[Hashable, ...]:
     """All of a block but its name: its group, its contents, which of them steps in flight write, its holders."""
-    flying = tuple(step is not None and state.in_flight(step) and step for step in block.writers)
-    return block.owner, tuple(block.contexts), flying, block.ref
+    owner = None if block.owner == NOBODY else block.owner
+    return owner, tuple(block.contexts), flying(state, block), block.ref
 
 
-def idle(state: State, pool: int, taken: set[tuple[int, BlockId]]) -> Iterator[BlockId]:
-    """One idle block of each kind that the pool has, those never used first; blocks of a kind are interchangeable."""
+def free(state: State, number: int) -> list[BlockId]:
+    """The blocks that a group could be given: held by nobody, and not reserved."""
+    reserved, size = state.capabilities.reserved_blocks, state.world.num_blocks
+    ids = (BlockId(id) for id in blocks_of(state, number))
+    return [id for id in ids if not state.blocks[id].ref and id % size not in reserved]
+
+
+def idle(state: State, number: int, taken: set[BlockId]) -> Iterator[BlockId]:
+    """One idle block of each kind that a group could take, those never used first; of a kind all are the same."""
     kinds: dict[tuple[Hashable, ...], BlockId] = {}
-    for number, block in enumerate(state.pools[pool]):
-        id = BlockId(number)
-        if not block.ref and (pool, id) not in taken and id not in state.capabilities.reserved_blocks:
-            kinds.setdefault(signature(state, block), id)
+    for id in free(state, number):
+        if id not in taken:
+            kinds.setdefault(signature(state, state.blocks[id]), id)
     yield from (kinds[kind] for kind in sorted(kinds, key=repr, reverse=True))
-
-
-def copied(state: State) -> State:
-    """What `State.copy` gives, in a fraction of the time."""
-    pools = [
-        [Block(block.owner, block.contexts[:], block.writers[:], block.ref) for block in pool] for pool in state.pools
-    ]
-    requests = {
-        id: Live(
-            live.request,
-            live.tokens[:],
-            live.contexts[:],
-            live.computed,
-            live.filled[:],
-            [table[:] for table in live.tables],
-            dict(live.flights),
-        )
-        for id, live in state.requests.items()
-    }
-    world, capabilities, layout, contexts = state.world, state.capabilities, state.layout, state.contexts
-    return State(world, capabilities, layout, contexts, pools, requests, state.steps, state.last)
 
 
 def computable(live: Live) -> int:
@@ -100,11 +116,9 @@ def computable(live: Live) -> int:
     return min(len(live.tokens), live.request.limit - 1)
 
 
-def entries_needed(state: State, request: Request, end: int, pool: int) -> int:
-    """Entries that a request has not got yet of those that hold its first `end` tokens."""
-    live, need = state.requests.get(request.id), 0
+def entries_needed(state: State, live: Live, end: int) -> list[int]:
+    """Per pool, the entries that a request has not got yet of those that hold its first `end` tokens."""
+    needed = [0] * state.layout.num_pools
     for number, group in enumerate(state.layout.groups):
-        if state.layout.pool_of(number) == pool:
-            have = len(live.tables[number]) if live is not None else 0
-            need += max(0, -(-end // group.block_size) - have)
-    return need
+        needed[state.layout.pool_of(number)] += max(0, -(-end // group.block_size) - len(live.tables[number]))
+    return needed

@@ -14,6 +14,8 @@ DROPPED = MappingProxyType(
         "State": {
             "world": _CONSTANT,
             "capabilities": _CONSTANT,
+            "layout": _CONSTANT,
+            "starts": "read only where a layout trims what is not read any more, and a scope has one full group",
             "contexts": "only grows, and its ids keep their meaning: one trie serves all states of a search",
             "step": _RELATIVE,
             "epoch": "only compared with the epochs of blocks: kept as whether a block is stale",
@@ -34,10 +36,12 @@ DROPPED = MappingProxyType(
             "left_in": _REPORT,
             "swapped_by": _NO_FAILURE,
             "garbage": _NO_FAILURE,
+            "filled": "of a full group, as many slots as tokens are computed",
             "forked": "the fork of a scope is always the same request",
         },
         "Block": {
             "epoch": "kept as whether it is older than the state's",
+            "owner": "the one group",
         },
     }
 )

@@ -122,7 +122,11 @@ _ALL = (
         "a table grows by more blocks than it needs",
         _without(rules.ONE_PAGE_ROUNDING, rules.COVERAGE_AND_LIMIT),
     ),
-    Fault("block-too-few", "a table has no home for what is computed", _without(rules.COVERAGE_AND_LIMIT)),
+    Fault(
+        "block-too-few",
+        "a table has no home for what is computed, nor for what is read",
+        _without(rules.COVERAGE_AND_LIMIT, rules.EVERY_GROUP_HIT),
+    ),
     Fault("overtaking", "a newcomer starts before an older one", _without(rules.FCFS_ORDER)),
     Fault("forward-release", "blocks are released from the head of the table on", _spoiled(_LEAVING, spoiling.forward)),
     Fault("unreferenced-hit", "a shared block is not counted", _spoiled(ev.Start, spoiling.unreferenced)),

@@ -228,12 +228,13 @@ class Codec:
             blocks=[block_of(block, self.names) for block in physical],
             evictable={BlockId(id): None for id, block in enumerate(physical) if block.idle},
             left=head.left,
+            layout=self.start.layout,
             step=NOW,
             epoch=1,
             releases=self.size,
             progressed=head.progressed,
             idle_steps=head.idle_steps,
-            planned=frozenset(self.names[place] for place in head.planned),
+            planned={self.names[place]: 0 for place in head.planned},
             in_flight={StepId(FLYING): touched} if head.flying else {},
             transfers={
                 TransferId(t): frozenset(BlockId(id) for id, block in enumerate(physical) if t in block.fence)

@@ -44,7 +44,7 @@ def copies_less(before: State, state: State, event: ev.Event) -> None:
 def forks_empty(before: State, state: State, event: ev.Event) -> None:
     """The private block of a fork receives no copy."""
     if isinstance(event, ev.Fork):
-        for id in set(event.table) - set(before.requests[event.parent].table):
+        for id in {id for id in event.table if id is not None} - {*before.requests[event.parent].table}:
             state.own(id).contexts = [None] * state.world.block_size
 
 
@@ -66,7 +66,7 @@ def twice(before: State, state: State, event: ev.Event) -> None:
 def keeps_table(before: State, state: State, event: ev.Event) -> None:
     """A victim keeps its table."""
     if isinstance(event, ev.Preempt):
-        state.requests[event.request].table = before.requests[event.request].table
+        state.requests[event.request].tables = before.requests[event.request].tables
 
 
 def loses_tokens(before: State, state: State, event: ev.Event) -> None:
@@ -96,7 +96,7 @@ def hits_too_far(before: State, state: State, event: ev.Event) -> None:
 def next_slot(before: State, state: State, event: ev.Event) -> None:
     """What is computed goes one slot further."""
     if isinstance(event, ev.Compute):
-        contexts = state.blocks[event.table[-1]].contexts
+        contexts = state.blocks[state.requests[event.request].table[-1]].contexts
         contexts.insert(0, contexts.pop())
 
 

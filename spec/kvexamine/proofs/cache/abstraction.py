@@ -57,7 +57,7 @@ def _constants(state: State, event: ev.Event) -> dict[str, Any]:
         "widest": lambda id: state.world.blocks_for(limits.get(id, 0)) + lookahead,
         "limit": lambda id: limits.get(id, 0) // size,
         "limit_rest": lambda id: limits.get(id, 0) % size,
-        "reserved": lambda block: block in state.capabilities.reserved_blocks,
+        "reserved": state.reserved,
     }
 
 

@@ -1,18 +1,24 @@
-"""The nouns of a cache with several groups: what each group keeps, a layout of groups, what an engine declares."""
+"""The layout of a cache: what each group of layers keeps of the past, and the pools from which blocks come.
+
+An ordinary cache has one group, `full`. Blocks are numbered through all pools: pool k has the ids from
+`k * num_blocks` on.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import lcm
 
 from kvspec.violation import HarnessFault
-from kvspec.vocabulary import BlockId, Capabilities, World
+from kvspec.vocabulary import BlockId, World
 
 Table = tuple[BlockId | None, ...]
-"""A block table; None where nothing is held: released, or never needed."""
+"""A block table; None where nothing is held: trimmed, or never needed."""
+
+Tables = tuple[Table, ...]
+"""Per group, the block table of one request."""
 
 SHARED, OWN = "shared", "own"
 """One pool of blocks for all groups, or one for each."""
@@ -61,6 +67,12 @@ class Group:
         """Number of table entries that cover `num_tokens` tokens."""
         return -(-num_tokens // self.block_size)
 
+    def least_kept(self, num_tokens: int) -> int:
+        """The fewest tokens of `num_tokens` that have to lie in the cache at once, whoever trims as he may."""
+        if self.kind is Kind.WINDOW:
+            return min(num_tokens, self.window)
+        return min(num_tokens, 1) if self.kind is Kind.STATE else max(0, num_tokens - self.lag)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -71,11 +83,15 @@ class Layout:
 
     @classmethod
     def of(cls, world: World) -> Layout:
-        """Read from the options `groups` and `pool` of a world. Raises `HarnessFault` where they are no layout."""
+        """Read from the options `groups` and `pool` of a world; without groups, one that keeps everything.
+
+        Raises `HarnessFault` where they are no layout.
+        """
         pool = world.options.get("pool", SHARED)
         if pool not in {SHARED, OWN}:
             raise HarnessFault(f"a pool is {SHARED} or {OWN}, not {pool!r}")
-        return cls(read_groups(str(world.options.get("groups", ""))), str(pool))
+        written = str(world.options.get("groups", f"{Kind.FULL.value}:{world.block_size}"))
+        return cls(read_groups(written), str(pool))
 
     def __str__(self) -> str:
         return " ".join(str(group) for group in self.groups)
@@ -84,6 +100,16 @@ class Layout:
     def unit(self) -> int:
         """The least hit length but 0 that is a whole number of blocks in every group."""
         return lcm(*(group.block_size for group in self.groups))
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one group."""
+        return len(self.groups) > 1
+
+    @property
+    def trims(self) -> bool:
+        """Whether what a request keeps may shrink while it runs."""
+        return any(group.kind in {Kind.WINDOW, Kind.STATE} for group in self.groups)
 
     @property
     def num_pools(self) -> int:
@@ -99,6 +125,13 @@ class Layout:
         counts = [0] * self.num_pools
         for number, group in enumerate(self.groups):
             counts[self.pool_of(number)] += group.entries(num_tokens)
+        return counts
+
+    def least_blocks(self, num_tokens: int) -> list[int]:
+        """Per pool, the fewest blocks that one request must hold to reach so many tokens."""
+        counts = [0] * self.num_pools
+        for number, group in enumerate(self.groups):
+            counts[self.pool_of(number)] += group.entries(group.least_kept(num_tokens))
         return counts
 
 
@@ -118,36 +151,3 @@ def read_groups(text: str) -> tuple[Group, ...]:
 def _group(kind: str, block_size: str, extra: str = "0") -> Group:
     name = {"window": "window", "draft": "lag"}.get(kind)
     return Group(Kind(kind), int(block_size), **({name: int(extra)} if name else {}))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupsCapabilities(Capabilities):
-    """What an engine with several groups declares: the layouts and pools that it can be built with.
-
-    `max_in_flight` says how many steps of one request may be on the device at once. `states` is `every` where a step
-    writes the recurrent state to each entry that it reaches, `last` where only to the last. `drafts_ahead` says that
-    the drafter runs in the step itself, with the token that it samples, and not only once that token is computed.
-    """
-
-    layouts: tuple[str, ...] = ("full:2 window:2:3",)
-    pools: tuple[str, ...] = (SHARED,)
-    states: str = "every"
-    drafts_ahead: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GroupAdmission:
-    """A request was admitted on a hit of `hit` tokens, valid for all groups, with homes for the next `count`."""
-
-    hit: int
-    count: int
-
-
-Free = tuple[int, ...]
-"""Per pool, how many blocks a new request could get."""
-
-Tables = tuple[Table, ...]
-"""Per group, the block table of one request."""
-
-Held = Mapping[BlockId, int]
-"""The reference counts of the held blocks of one pool."""

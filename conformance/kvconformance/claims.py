@@ -25,6 +25,12 @@ def _encodes(capabilities: Capabilities) -> bool:
     )
 
 
+def _layouts(capabilities: Capabilities) -> tuple[str, ...]:
+    """The groups of layers that an engine can be built with, where there can be several."""
+    layouts: tuple[str, ...] = getattr(capabilities, "layouts", ())
+    return layouts or tuple(map(str, capabilities.options.get("groups", ())))
+
+
 def _overlaps(capabilities: Capabilities) -> bool:
     return capabilities.max_in_flight > 1 or "swap" in capabilities.preemptions
 
@@ -38,7 +44,8 @@ _NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
     rules.COMMUTES: ("keeps nothing: no blocks and no sequences", _keeps),
     rules.HALF_STEP: ("writes no quantized cache", _encodes),
     rules.ONE_SCALE: ("has neither codes nor scales to show", _shows),
-    rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: any("draft" in text for text in getattr(c, "layouts", ()))),
+    rules.EVERY_GROUP_HIT: ("has one group of layers", lambda c: bool(_layouts(c))),
+    rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: any("draft" in text for text in _layouts(c))),
     rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", _overlaps),
 }
 _NEEDS_CACHING = (

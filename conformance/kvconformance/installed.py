@@ -14,6 +14,7 @@ from pathlib import Path
 GROUP = "kvspec.engines"
 CORE = (
     EntryPoint("reference", "kvconformance.engines.reference:engine", GROUP),
+    EntryPoint("hybrid", "kvconformance.engines.reference:hybrid", GROUP),
     EntryPoint("contiguous", "kvconformance.engines.reference:contiguous", GROUP),
     EntryPoint("kvoptimized", "kvconformance.engines.kvoptimized:engine", GROUP),
 )

@@ -55,6 +55,10 @@ class ReferencePool:
 
     # Admission.
 
+    def new_holding(self, request: Request) -> Holding:
+        """A request that holds nothing yet."""
+        return Holding(request)
+
     def lookup(self, request: Request) -> Hit:
         """The prefix hit that an admission would get now."""
         blocks = self.find(list(request.prompt), request)

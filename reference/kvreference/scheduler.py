@@ -69,6 +69,7 @@ class ReferenceStepper:
         """Queue a request. Raises `Rejected` if it can never fit."""
         self.pool.reject_infeasible(request)
         task = Task(request, self.arrivals)
+        task.holding = self.pool.new_holding(request)
         self.arrivals += 1
         self.tasks[request.id] = task
         self.enqueue(task)

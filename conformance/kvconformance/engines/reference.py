@@ -8,6 +8,7 @@ from kvconformance.report import kvspec_version
 from kvconformance.surfaces import Engine
 from kvreference.contiguous import ContiguousPool
 from kvreference.groups import ReferenceGroups
+from kvreference.hybrid import HybridStepper
 from kvreference.publishing import PublishingPool, PublishingStepper
 from kvreference.radix_publishing import PublishingTree
 from kvspec.vocabulary import Surface
@@ -24,6 +25,11 @@ def engine() -> Engine:
         Surface.ATTENTION: ReferenceCachedAttention,
     }
     return Engine("reference", kvspec_version(), factories)
+
+
+def hybrid() -> Engine:
+    """The reference scheduler over several groups of layers."""
+    return Engine("hybrid", kvspec_version(), {Surface.STEPPER: HybridStepper})
 
 
 def contiguous() -> Engine:

@@ -53,8 +53,9 @@ class Row:
 
 
 def tried() -> tuple[Imposter, ...]:
-    """The imposters with a surface whose histories can be tried exhaustively."""
-    return tuple(one for one in IMPOSTERS if surface_of(one) in (Surface.POOL, Surface.STEPPER))
+    """The imposters with a surface whose histories can be tried exhaustively, and one group of layers as the scopes."""
+    ours = (one for one in IMPOSTERS if surface_of(one) in (Surface.POOL, Surface.STEPPER))
+    return tuple(one for one in ours if "groups" not in one.capabilities.options)
 
 
 def operations(imposter: Imposter, scope: Scope, limit: int = LIMIT) -> int | None:

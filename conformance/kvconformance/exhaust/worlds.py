@@ -23,6 +23,8 @@ def lacks(scope: Scope, capabilities: Capabilities, surface: Surface) -> tuple[s
 
 def _lacking(scope: Scope, can: Capabilities, surface: Surface) -> Iterator[str]:
     world, blocks = scope.world, _num_blocks(scope, can)
+    if "groups" in can.options:
+        yield "has several groups of layers"
     if world.block_size not in can.block_sizes:
         yield f"takes blocks of {_either(can.block_sizes)} tokens only"
     if not can.num_blocks[0] <= blocks <= can.num_blocks[1]:

@@ -31,7 +31,8 @@ CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),$(VENV)-$(ENGINE),$(VENV))
 
 # What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours. A file that
 # is not empty says which package has no wheel for this Python.
-NEEDED := $(filter $(VENV)/.$(ENGINE),$(EVERY)) $(patsubst %,$(VENV)-%/.engine,$(filter $(ENGINE),$(APART)))
+PACKAGES := $(ENGINE:%-hybrid=%)
+NEEDED := $(filter $(VENV)/.$(PACKAGES),$(EVERY)) $(patsubst %,$(VENV)-%/.engine,$(filter $(ENGINE),$(APART)))
 
 .PHONY: engines check test portable pythons venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
 
@@ -112,7 +113,7 @@ mutants: $(VENV)/.dev $(VENV)/.mutants
 	$(BIN)/python -m tests.mutation $(ARGS)
 
 ## make engines-table   check every engine for its default minute; write conformance/engines.json and ENGINES.md
-TABLE := reference kvoptimized transformers vllm mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
+TABLE := reference hybrid kvoptimized transformers vllm vllm-hybrid mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
 engines-table: venv $(patsubst %,$(VENV)-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports
 	for engine in $(TABLE); do bin=$(VENV)-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \

@@ -1,7 +1,8 @@
 """vLLM v1: its KV cache manager (Pool) and scheduler (Stepper) without a model, and the whole `LLM` (Generator).
 
-`setup` builds what both need from vLLM's own configuration classes, `worker` keeps what the device would know. The
-variables below are set before vLLM is first imported, which reads them once.
+`hybrid` is the scheduler over windows and recurrent states. `setup` builds what all need from vLLM's own configuration
+classes, `worker` keeps what the device would know. The variables below are set before vLLM is first imported, which
+reads them once.
 """
 
 from __future__ import annotations
@@ -45,6 +46,13 @@ def engine() -> Engine:
     if importlib.import_module("vllm.platforms").current_platform.is_cpu():
         factories[Surface.GENERATOR] = importlib.import_module(f"{__name__}.generator").VllmGenerator
     return Engine("vllm", installed_version(), factories)
+
+
+def hybrid_engine() -> Engine:
+    """The same with several groups of layers under its scheduler. Raises `ImportError`."""
+    scheduler = importlib.import_module(f"{__name__}.hybrid")
+    importlib.import_module(f"{__name__}.setup").base_config()
+    return Engine("vllm-hybrid", installed_version(), {Surface.STEPPER: scheduler.VllmHybrid})
 
 
 def installed_version() -> str:

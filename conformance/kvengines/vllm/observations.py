@@ -37,10 +37,6 @@ class Observations:
         """The blocks that carry a hash, and are found by it."""
         return frozenset(BlockId(b.block_id) for b in self.manager.block_pool.blocks if b.block_hash is not None)
 
-    def take_events(self) -> tuple[Published, ...]:
-        """What was published since the last call."""
-        return self.subscriber.take(self.manager.take_events())
-
     def tables(self) -> Mapping[RequestId, tuple[BlockId, ...]]:
         """The manager's own block tables."""
         return {id: self.table(id) for id in self.known()}
@@ -49,3 +45,11 @@ class Observations:
         """The blocks of one request in the only group there is."""
         (ids,) = self.manager.get_block_ids(str(id))
         return tuple(BlockId(block) for block in ids)
+
+
+class Publishing(Observations):
+    """The same, with what is published of the only group there is: of which of several a block is, no event tells."""
+
+    def take_events(self) -> tuple[Published, ...]:
+        """What was published since the last call."""
+        return self.subscriber.take(self.manager.take_events())

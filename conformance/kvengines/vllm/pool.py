@@ -8,13 +8,13 @@ from typing import Any
 from vllm.v1.core.kv_cache_manager import KVCacheManager
 
 from kvengines.vllm.events import Subscriber
-from kvengines.vllm.observations import Observations
+from kvengines.vllm.observations import Publishing
 from kvengines.vllm.setup import Requests, kv_cache_config, max_model_len
 from kvspec.plans import Admission, Extension, Hit
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
 
 
-class VllmPool(Observations):
+class VllmPool(Publishing):
     """The manager. It has no fork; a failed step ends the engine, so there is nothing to fail either."""
 
     capabilities = Capabilities(

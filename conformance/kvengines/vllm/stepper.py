@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from vllm.v1.core.sched.scheduler import Scheduler
@@ -12,46 +13,20 @@ from vllm.v1.request import RequestStatus
 from vllm.v1.structured_output import StructuredOutputManager
 
 from kvengines.vllm.events import Subscriber
-from kvengines.vllm.observations import Observations
-from kvengines.vllm.setup import Requests, kv_cache_config, vllm_config
+from kvengines.vllm.observations import Observations, Publishing
+from kvengines.vllm.setup import Requests, hash_block_size, kv_cache_config, vllm_config
 from kvengines.vllm.worker import Worker
+from kvspec.layout import Layout
 from kvspec.plans import StepPlan
 from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, TokenId, World
 
 
-class VllmStepper(Observations):
-    """The synchronous scheduler under both policies and every chunking option."""
-
-    capabilities = Capabilities(
-        num_blocks=(2, 10),
-        token_budgets=(1, 16),
-        policies=("fcfs", "priority"),
-        priorities=True,
-        salts=True,
-        adapters=True,
-        resets=True,
-        reserved_blocks=frozenset({BlockId(0)}),
-        # A second request of the same step may hit what the first computes in it: writes come before reads.
-        publishes="scheduled",
-        # Duplicates are kept, and every physical copy is published when it is cached and when it is evicted; known
-        # subscribers count them (one that does not loses content early, vLLM #55092).
-        counts_copies=True,
-        rejects_infeasible=False,
-        # The worker never hears of blocks that a victim was given and lost again in the same step.
-        hides_lost_takes=True,
-        # "first come first served, i.e. requests are handled in order of arrival", or of priority, then arrival.
-        # decode-first is not promised in words: `--profile decode-first` demands it (see FINDINGS.md).
-        profiles=frozenset({"fcfs", "tail-first"}),
-        options={
-            "chunked_prefill": (True, True, True, False),
-            "long_prefill_token_threshold": (0, 2, 2, 3),
-            "scheduler_reserve_full_isl": (True, False),
-            "watermark": (0.0, 0.0, 0.2),
-        },
-    )
+class VllmScheduler(Observations):
+    """The synchronous scheduler, over whichever groups of layers the world has."""
 
     def __init__(self, world: World) -> None:
-        self.requests = Requests(world)
+        layout = Layout.of(world)
+        self.requests = Requests(replace(world, block_size=hash_block_size(layout)))
         self.seen: list[RequestId] = []
         self.worker = Worker()
         self.flights: deque[Any] = deque()
@@ -61,8 +36,8 @@ class VllmStepper(Observations):
             vllm_config=config,
             kv_cache_config=kv_cache_config(world),
             structured_output_manager=StructuredOutputManager(config),
-            block_size=world.block_size,
-            hash_block_size=world.block_size,
+            block_size=layout.unit,
+            hash_block_size=hash_block_size(layout),
             log_stats=True,
         )
         self.manager = self.scheduler.kv_cache_manager
@@ -81,7 +56,11 @@ class VllmStepper(Observations):
         """Schedule a step and hand it to the worker."""
         output = self.scheduler.schedule()
         self.flights.append(output)
-        return self.worker.receive(output, output.preempted_req_ids)
+        return self.worker.receive(output, self.victims(output.preempted_req_ids))
+
+    def victims(self, preempted: Collection[str]) -> list[str]:
+        """In the order in which they gave way: the last of them waits before the others, under either policy."""
+        return [r.request_id for r in reversed(list(self.scheduler.waiting)) if r.request_id in preempted]
 
     def complete(self, plan: StepPlan, sampled: Mapping[RequestId, TokenId]) -> Collection[RequestId]:
         """Hand the oldest step's tokens to the scheduler; returns what it calls finished."""
@@ -125,3 +104,35 @@ class VllmStepper(Observations):
         """(tokens queried, tokens hit), those of the step in progress included."""
         now = self.manager.prefix_cache_stats
         return (self.queries + now.queries, self.hits + now.hits)
+
+
+class VllmStepper(VllmScheduler, Publishing):
+    """One group of full attention, under both policies and every chunking option."""
+
+    capabilities = Capabilities(
+        num_blocks=(2, 10),
+        token_budgets=(1, 16),
+        policies=("fcfs", "priority"),
+        priorities=True,
+        salts=True,
+        adapters=True,
+        resets=True,
+        reserved_blocks=frozenset({BlockId(0)}),
+        # A second request of the same step may hit what the first computes in it: writes come before reads.
+        publishes="scheduled",
+        # Duplicates are kept, and every physical copy is published when it is cached and when it is evicted; known
+        # subscribers count them (one that does not loses content early, vLLM #55092).
+        counts_copies=True,
+        rejects_infeasible=False,
+        # The worker never hears of blocks that a victim was given and lost again in the same step.
+        hides_lost_takes=True,
+        # "first come first served, i.e. requests are handled in order of arrival", or of priority, then arrival.
+        # decode-first is not promised in words: `--profile decode-first` demands it (see FINDINGS.md).
+        profiles=frozenset({"fcfs", "tail-first"}),
+        options={
+            "chunked_prefill": (True, True, True, False),
+            "long_prefill_token_threshold": (0, 2, 2, 3),
+            "scheduler_reserve_full_isl": (True, False),
+            "watermark": (0.0, 0.0, 0.2),
+        },
+    )

@@ -80,7 +80,7 @@ def _check_group(state: State, tally: Tally, live: Live, number: int, hit: int, 
 def _check_unread(state: State, tally: Tally, live: Live, number: int, id: BlockId) -> None:
     """A block of which nothing is read again is one of the group, to which nobody is still to write.
 
-    Raises alloc/no-dangling-reference, alloc/conservation, prefix/publish-only-computed.
+    Raises alloc/no-dangling-reference, alloc/conservation, prefix/publish-only-computed, alloc/in-flight-fence.
     """
     who, size = live.request.id, state.layout.groups[number].block_size
     if not in_pool(state, number, id):
@@ -93,6 +93,8 @@ def _check_unread(state: State, tally: Tally, live: Live, number: int, id: Block
         if id in table and other.computed < (table.index(id) + 1) * size:
             facts = {"group": number, "other": other.request.id}
             tally.fail(rules.PUBLISH_ONLY_COMPUTED, "unread", request=who, block=id, **facts)
+    if coming := state.blocks[id].fence & state.arriving:
+        tally.fail(rules.IN_FLIGHT_FENCE, "unread", request=who, block=id, group=number, transfer=min(coming))
 
 
 def check_entry(state: State, tally: Tally, live: Live, number: int, index: int, id: BlockId) -> None:

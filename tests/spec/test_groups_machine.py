@@ -182,6 +182,16 @@ def test_who_has_all_its_tokens_needs_nothing_back() -> None:
     play(out(play(cache, NEXT)), swap_in(TWO, (None,), (None,)), ev.TransferDone(TWO), ev.Finish(A))
 
 
+def test_nobody_shares_an_unread_block_that_a_transfer_still_brings() -> None:
+    """Who hits two tokens reads the second alone; somebody else's first one is on its way into block 4."""
+    left = out(ran(world("window:1:2 state:2"), request(A, 0, 1, new=2), (1, 2), (3,)))
+    back, asked = play(left, swap_in(TWO, (4, 5), (6,))), request(B, 0, 1, 0)
+    sharing = admit(asked, 2, 3, ids((4, 2, 7), (3, 8)))
+    assert broken(back, sharing) is rules.IN_FLIGHT_FENCE
+    play(back, admit(asked, 2, 3, ids((1, 2, 7), (3, 8))))
+    play(back, ev.TransferDone(TWO), sharing)
+
+
 def test_what_was_held_and_is_not_read_comes_back_where_it_has_a_home() -> None:
     """Entry 0 of the window was not given back: it is as good for others as before; without a home it is none."""
     held = ran(world(HYBRID, num_blocks=20), FIVE, (1, 2, 3), (4, 5, 6))

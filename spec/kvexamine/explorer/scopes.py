@@ -141,6 +141,23 @@ _ALL = (
         ),
     ),
     Small(
+        "groups-preempt",
+        "a request gives way at any time, its step on the device or not, and comes back on what others left it",
+        GroupsWorld("full:1 window:1:2", 5, _requests("010+2 01+1"), takes="first", may=frozenset({"preempt"})),
+    ),
+    Small(
+        "groups-swap",
+        "blocks of a window and of recurrent states go to the host and come back as far as they are read",
+        GroupsWorld(
+            "window:1:2 state:2",
+            3,
+            _requests("01+2"),
+            takes="first",
+            may=frozenset({"swap"}),
+            capabilities=GroupsCapabilities(preemptions=("swap",)),
+        ),
+    ),
+    Small(
         "tree",
         "prefixes that part at once and later, with two lookups at a time, in a tree that is too small",
         TreeWorld(World(3, 1), _prefixes("00 01 1"), 2, resets=True),
@@ -194,6 +211,19 @@ _ALL = (
         "groups-draft-large",
         "a drafter that is two tokens behind",
         GroupsWorld("full:1 draft:1:2", 6, _requests("010+2 0101+1"), samples=_tokens("01")),
+        large=True,
+    ),
+    Small(
+        "groups-swap-large",
+        "two requests that take turns on the device",
+        GroupsWorld(
+            "window:1:2 state:2",
+            4,
+            _requests("01+2 01+1"),
+            takes="first",
+            may=frozenset({"swap"}),
+            capabilities=GroupsCapabilities(preemptions=("swap",)),
+        ),
         large=True,
     ),
     Small(

@@ -214,6 +214,10 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
             "{request} is swapped in while it is still being swapped out",
             "the earlier transfer is done",
         ),
+        (r.IN_FLIGHT_FENCE, "unread"): (
+            "{request} shares block {block}, which transfer {transfer} still brings",
+            "a block whose content is there",
+        ),
         (r.IN_FLIGHT_FENCE, "hit"): (
             "{request} hits block {block}, which transfer {transfer} still brings",
             "a hit only on blocks whose content is there",

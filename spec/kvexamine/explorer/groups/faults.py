@@ -157,6 +157,21 @@ def _sampled_twice(state: State, event: ev.Sample) -> None:
         live.tokens.append(event.token)
 
 
+@contextmanager
+def _kept_progress(state: State, event: ev.Preempt) -> Iterator[None]:
+    """A victim counts as computed what it has given back."""
+    live = state.requests[event.request]
+    computed, filled = live.computed, live.filled[:]
+    yield
+    live.computed, live.filled = computed, filled
+
+
+def _half_copied(state: State, event: ev.SwapOut) -> None:
+    """The last slot of the last group does not reach the host."""
+    if swapped := state.requests[event.request].swapped:
+        swapped[-1] = None
+
+
 def _is_kept(state: State, event: ev.Trim) -> bool:
     """Whether the entry is the last that may go, rounded down once more."""
     group, query = state.layout.groups[event.group], earliest(state, state.requests[event.request])
@@ -227,6 +242,8 @@ FAULTS = (
     _fault("newest-completes", "the newest step of a request is complete first", _newest_first),
     _fault("all-complete", "all steps of a request are complete with the oldest", around(ev.Complete, _all_landed)),
     _fault("sampled-twice", "a token that is sampled joins the request twice", after(ev.Sample, _sampled_twice)),
+    _fault("keeps-progress", "a victim counts as computed what it gave back", around(ev.Preempt, _kept_progress)),
+    _fault("half-copied", "the last slot of the last group does not reach the host", after(ev.SwapOut, _half_copied)),
     _fault(
         "late-release",
         "false alarm: an entry is not given back that no query reads any more",

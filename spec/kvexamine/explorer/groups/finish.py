@@ -8,7 +8,7 @@ from dataclasses import replace
 from kvexamine.explorer.broken import Broken
 from kvexamine.explorer.groups.moves import computed
 from kvexamine.explorer.groups.reads import horizon, unread
-from kvexamine.explorer.groups.world import computable, flights, free, running
+from kvexamine.explorer.groups.world import computable, flights, running, takable
 from kvexamine.explorer.paged.model import next_token
 from kvspec import events as ev
 from kvspec import rules
@@ -76,6 +76,7 @@ def _widened(state: State, more: int) -> State:
     idle = [BlockId(moved(BlockId(first)) + size + k) for first in firsts for k in range(more)]
     after.evictable = dict.fromkeys([*map(moved, state.evictable), *idle])
     after.in_flight = {step: frozenset(map(moved, touched)) for step, touched in state.in_flight.items()}
+    after.transfers = {one: frozenset(map(moved, touched)) for one, touched in state.transfers.items()}
     for live in after.requests.values():
         live.tables = [[None if id is None else moved(id) for id in table] for table in live.tables]
     return after
@@ -117,6 +118,6 @@ def _covering(state: State, live: Live, end: int) -> Iterator[list[BlockId | Non
     taken: set[BlockId] = set()
     for number, group in enumerate(state.layout.groups):
         table = list(live.tables[number])
-        new = [id for id in free(state, number) if id not in taken][: max(0, group.entries(end) - len(table))]
+        new = [id for id in takable(state, number) if id not in taken][: max(0, group.entries(end) - len(table))]
         taken |= set(new)
         yield [*table, *new]

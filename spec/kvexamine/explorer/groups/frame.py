@@ -34,32 +34,45 @@ def _requests(before: State, move: Move, after: State) -> Iterator[Broken]:
 def _request(before: State, id: RequestId, move: Move, after: State) -> Iterator[Broken]:
     """What a request has computed, sampled, in flight and in its tables, after a move of its own or another."""
     old, new = before.requests[id], after.requests[id]
-    phase, tokens, computed, tables = old.phase, old.tokens[:], old.computed, [table[:] for table in old.tables]
-    on_device = flights(before, old)
+    right, on_device = old.copy(), flights(before, old)
     for event in move:
         if isinstance(event, ev.Complete):
             on_device.pop(event.step, None)
         if getattr(event, "request", None) != id:
             continue
-        match event:
-            case ev.Start():
-                phase, computed = Phase.RUNNING, event.hit
-            case ev.Sample():
-                if computed < len(tokens):
-                    yield Broken(rules.COVERAGE_AND_LIMIT, f"{id} samples before its tokens are computed")
-                tokens.append(event.token)
-            case ev.Compute():
-                on_device |= dict.fromkeys(list(flights(after, new))[-1:], computed)
-                computed += event.count
-            case ev.Reserve():
-                tables = [list(table) for table in event.tables]
-            case ev.Trim():
-                tables[event.group][event.index] = None
-            case ev.Abort():
-                phase, tables = Phase.DONE, [[] for _ in tables]
-    yield from _differences(new, Live(old.request, old.arrival, tokens, [], phase, computed, tables))
+        if isinstance(event, ev.Sample) and right.computed < len(right.tokens):
+            yield Broken(rules.COVERAGE_AND_LIMIT, f"{id} samples before its tokens are computed")
+        if isinstance(event, ev.Compute):
+            on_device |= dict.fromkeys(list(flights(after, new))[-1:], right.computed)
+        if isinstance(event, ev.Preempt | ev.SwapOut):
+            on_device = {}
+        _told(right, event)
+    yield from _differences(new, right)
     if list(flights(after, new).items()) != list(on_device.items()):
         yield Broken(rules.PUBLISH_ONLY_COMPUTED, f"of {id} other steps are in flight than were, and nothing says so")
+
+
+def _told(live: Live, event: ev.Event) -> None:
+    """What an event of its own says of a request."""
+    match event:
+        case ev.Start():
+            live.phase, live.computed = Phase.RUNNING, event.hit
+        case ev.Sample():
+            live.tokens.append(event.token)
+        case ev.Compute():
+            live.computed += event.count
+        case ev.Reserve():
+            live.tables = [list(table) for table in event.tables]
+        case ev.Trim():
+            live.tables[event.group][event.index] = None
+        case ev.Abort():
+            live.phase, live.tables = Phase.DONE, [[] for _ in live.tables]
+        case ev.Preempt():
+            live.phase, live.computed, live.tables = Phase.WAITING, 0, [[] for _ in live.tables]
+        case ev.SwapOut():
+            live.phase, live.tables = Phase.WAITING, [[] for _ in live.tables]
+        case ev.SwapIn():
+            live.phase, live.tables = Phase.RUNNING, [list(table) for table in event.tables]
 
 
 def _differences(new: Live, right: Live) -> Iterator[Broken]:
@@ -95,13 +108,19 @@ def _contents(before: State, move: Move, after: State) -> Iterator[Broken]:
     handed, written = _handed(before, move), _written(before, move)
     for id, (old, block) in enumerate(zip(before.blocks, after.blocks, strict=True)):
         if id in handed:
-            held = (*block.contexts, *block.writers)
-            if block.owner != handed[BlockId(id)] or any(one is not None for one in held):
+            if block.owner != handed[BlockId(id)] or _strange(before, move, block):
                 yield Broken(rules.CONTENT_MATCHES_KEY, f"block {id} is given and not empty")
         elif block.owner != old.owner or len(block.contexts) != len(old.contexts):
             yield Broken(rules.CONSERVATION, f"block {id} changes hands, and nobody takes it")
         elif _changed(old, block) - written.get(BlockId(id), set()):
             yield Broken(rules.SHARED_BYTES_NEVER_CHANGE, f"a slot of block {id} changes, and nobody writes it")
+
+
+def _strange(state: State, move: Move, block: Block) -> bool:
+    """Whether a block that is given holds something, but for what comes back from the host."""
+    event = move[0]
+    own = set(state.requests[event.request].contexts) if isinstance(event, ev.SwapIn) else set()
+    return any(context is not None and context not in own for context in block.contexts)
 
 
 def _changed(old: Block, new: Block) -> set[int]:
@@ -115,6 +134,8 @@ def _handed(state: State, move: Move) -> dict[BlockId, int]:
     handed: dict[BlockId, int] = {}
     start = move[0] if isinstance(move[0], ev.Start) else None
     for event in move:
+        if isinstance(event, ev.SwapIn):
+            handed |= {id: number for number, table in enumerate(event.tables) for id in table if id is not None}
         if isinstance(event, ev.Reserve):
             for number, (group, table) in enumerate(zip(state.layout.groups, event.tables, strict=True)):
                 have = (

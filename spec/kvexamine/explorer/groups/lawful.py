@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvexamine.explorer.groups.moves import admitted, computed, refused
+from kvexamine.explorer.groups.moves import admitted, computed, gives_way, refused, returned, strays
 from kvexamine.explorer.groups.observed import truth
 from kvexamine.explorer.groups.reads import horizon, past, right, unread
 from kvexamine.explorer.groups.world import (
+    GroupsWorld,
     Move,
     blocks_of,
     computable,
@@ -17,23 +18,55 @@ from kvexamine.explorer.groups.world import (
     flying,
     free,
     running,
+    takable,
+    waiting,
 )
 from kvspec import events as ev
 from kvspec.layout import Table, Tables
 from kvspec.state import Live, State
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import BlockId
 
 
-def lawful(state: State) -> Iterator[Move]:
-    """Admissions on every hit that all groups can go on from, steps, releases of what nobody reads, true refusals."""
+def lawful(small: GroupsWorld, state: State) -> Iterator[Move]:
+    """Admissions on every hit that all groups can go on from, steps, releases of what nobody reads, true refusals.
+
+    Who runs may give way, to the host once nothing is on its way; who is there comes back with what is still read.
+    """
     yield truth(state)
-    for live in state.requests.values():
-        if live.phase is Phase.WAITING:
-            yield from _admissions(state, live)
-            yield from _refusals(state, live, 0, len(live.tokens))
+    for live in waiting(state):
+        yield from _admissions(state, live)
+        yield from _refusals(state, live, 0, len(live.tokens))
+        if live.swapped is not None and live.transfer is None:
+            yield from _returns(state, live)
     for live in running(state):
-        yield from _steps(state, live)
+        written = any(step is not None for id in live.held() for step in flying(state, state.blocks[id]))
+        if live.transfer is None:
+            yield from _steps(state, live)
+            yield from (move for move in gives_way(small, state, live) if not (_is_swap(move) and written))
         yield from _refusals(state, live, live.computed, computable(live))
+    yield from ((ev.TransferDone(transfer),) for transfer in state.transfers)
+    yield from strays(state)
+
+
+def _is_swap(move: Move) -> bool:
+    return isinstance(move[0], ev.SwapOut)
+
+
+def _returns(state: State, live: Live) -> Iterator[Move]:
+    """With a block for each entry of which a later query reads something, and none elsewhere."""
+    tables: list[Table] = []
+    taken: set[BlockId] = set()
+    for number, group in enumerate(state.layout.groups):
+        needed = past(group, live.filled[number], live.filled[number], horizon(live.request))
+        read = {held.entry for held in needed}
+        idle = iter([id for id in takable(state, number) if id not in taken])
+        count = group.entries(max(0, live.computed - group.lag))
+        table = tuple(next(idle, None) if entry in read else None for entry in range(count))
+        if any(table[entry] is None for entry in read):
+            return
+        taken |= {id for id in table if id is not None}
+        tables.append(table)
+    yield returned(state, live, tables)
 
 
 def _refusals(state: State, live: Live, start: int, length: int) -> Iterator[Move]:
@@ -96,7 +129,8 @@ def _found(state: State, live: Live, number: int, hit: int) -> Table | None:
             block = state.blocks[id]
             unfinished = state.capabilities.publishes == "computed" and any(s is not None for s in flying(state, block))
             full = block.owner == number and None not in block.contexts and -1 not in block.contexts and not unfinished
-            if full and all(right(state, live.request.prompt, block, held) for held in slots):
+            full = full and not block.fence & state.arriving
+            if full and all(right(state, live.tokens, block, held) for held in slots):
                 table[entry] = BlockId(id)
         if table[entry] is None:
             return None
@@ -109,7 +143,7 @@ def _with_new(state: State, tables: list[Table], end: int) -> Tables | None:
     told = []
     for number, group in enumerate(state.layout.groups):
         missing = group.entries(end) - len(tables[number])
-        new = [id for id in free(state, number) if id not in taken][:missing]
+        new = [id for id in takable(state, number) if id not in taken][:missing]
         if len(new) < missing:
             return None
         taken |= set(new)

@@ -16,7 +16,7 @@ from kvspec.state import Block, State
 from kvspec.telling import tell
 from kvspec.transition import advance
 from kvspec.violation import Tally
-from kvspec.vocabulary import BlockId, Phase, RequestId, StepId
+from kvspec.vocabulary import BlockId, StepId
 
 Transition = Callable[[State, ev.Event], None]
 """Applies one event in place; raises where it is refused."""
@@ -46,12 +46,13 @@ class GroupsModel:
 
         Steps are numbered by their request and age. What only reports read is left out, and `contexts` only grows.
         """
-        ages = {
-            step: (live.request.id, age) for live in running(state) for age, step in enumerate(flights(state, live))
-        }
-        waiting = tuple(live.request.id for live in state.requests.values() if live.phase is Phase.WAITING)
+        live = state.live()
+        ages = {step: ("", age) for age, step in enumerate(state.in_flight)}
+        ages |= {step: (one.request.id, age) for one in live for age, step in enumerate(flights(state, one))}
         pools = range(state.layout.num_pools)
-        return waiting, tuple(_requests(state)), tuple(_pool(state, number, ages) for number in pools)
+        strays = len(state.in_flight) - sum(len(flights(state, one)) for one in live)
+        on_the_way = tuple(sorted(state.transfers)), tuple(sorted(state.arriving)), strays
+        return on_the_way, tuple(_requests(state)), tuple(_pool(state, number, ages) for number in pools)
 
     def proposals(self, state: State) -> Iterable[Move]:
         """Moves lawful and unlawful."""
@@ -59,7 +60,7 @@ class GroupsModel:
 
     def permitted(self, state: State) -> Iterator[Move]:
         """What a cache that works may do."""
-        return lawful(state)
+        return lawful(self.small, state)
 
     def play(self, state: State, move: Move) -> State:
         """The state after a move, if it is allowed."""
@@ -74,6 +75,8 @@ class GroupsModel:
 
     def _futures(self, state: State) -> Iterator[Broken | None]:
         for live in running(state):
+            if live.transfer is not None:
+                continue
             place = (view(state, live), len(running(state)) == 1)
             if place not in self.futures:
                 self.futures[place] = broken_future(state, live, self.transition)
@@ -95,12 +98,13 @@ class GroupsModel:
 
 def _requests(state: State) -> Iterator[Hashable]:
     """Each request without the names of its blocks."""
-    for live in running(state):
+    for live in state.live():
         starts = tuple(flights(state, live).values())
-        yield live.request.id, tuple(live.tokens), live.computed, tuple(live.filled), starts
+        host = None if live.swapped is None else tuple(live.swapped)
+        yield live.request.id, live.phase, tuple(live.tokens), live.computed, tuple(live.filled), starts, host
 
 
-def _pool(state: State, number: int, ages: Mapping[StepId, tuple[RequestId, int]]) -> Hashable:
+def _pool(state: State, number: int, ages: Mapping[StepId, tuple[str, int]]) -> Hashable:
     """The tables of a pool with blocks renamed, what each block is in that order, and the idle ones."""
     names = dict[BlockId, int]()
     tables = []
@@ -115,6 +119,6 @@ def _pool(state: State, number: int, ages: Mapping[StepId, tuple[RequestId, int]
     return tuple(tables), named, tuple(idle)
 
 
-def _block(block: Block, ages: Mapping[StepId, tuple[RequestId, int]]) -> Hashable:
+def _block(block: Block, ages: Mapping[StepId, tuple[str, int]]) -> Hashable:
     writers = tuple(None if writer is None else ages.get(StepId(writer[1])) for writer in block.writers)
-    return block.owner, block.ref, tuple(block.contexts), writers
+    return block.owner, block.ref, tuple(block.contexts), writers, tuple(sorted(block.fence))

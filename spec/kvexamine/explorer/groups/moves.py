@@ -17,11 +17,13 @@ from kvexamine.explorer.groups.world import (
     idle,
     running,
     signature,
+    transfer_of,
+    waiting,
 )
 from kvspec import events as ev
 from kvspec.layout import Group, Table, Tables
 from kvspec.state import PENDING, Block, Live, State
-from kvspec.vocabulary import BlockId, Phase, StepId
+from kvspec.vocabulary import BlockId, StepId
 
 Taken = set[BlockId]
 """Blocks that are spoken for."""
@@ -49,12 +51,53 @@ def refused(state: State, live: Live, end: int) -> Move:
 
 def proposals(small: GroupsWorld, state: State) -> Iterator[Move]:
     """Every move worth putting to the transition."""
-    for live in state.requests.values():
-        if live.phase is Phase.WAITING:
-            yield from _admissions(small, state, live)
+    for live in waiting(state):
+        yield from _admissions(small, state, live)
+        if live.swapped is not None:
+            yield from _returns(small, state, live)
     for live in running(state):
         yield from _running(small, state, live)
+        yield from gives_way(small, state, live)
+    yield from ((ev.TransferDone(transfer),) for transfer in state.transfers)
+    yield from strays(state)
     yield from lies(state)
+
+
+def strays(state: State) -> Iterator[Move]:
+    """A step may be complete whose request has given way since."""
+    known = {step for live in state.live() for step in flights(state, live)}
+    yield from ((ev.Complete(step),) for step in state.in_flight if step not in known)
+
+
+def gives_way(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
+    """A request that has tokens to sample is preempted, or its blocks go to the host."""
+    if live.generated == live.request.max_new_tokens:
+        return
+    if "preempt" in small.may:
+        yield ev.Preempt(live.request.id), ev.EndStep()
+    if "swap" in small.may and live.transfer is None:
+        yield ev.SwapOut(live.request.id, transfer_of(state, live)), ev.EndStep()
+
+
+def returned(state: State, live: Live, tables: Sequence[Table]) -> Move:
+    """A request comes back from the host."""
+    return (ev.SwapIn(live.request.id, tables[0], transfer_of(state, live), tuple(tables[1:])),)
+
+
+def _returns(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
+    """Tables that lack nothing, all that lies before some entry, or one entry more than that."""
+    groups = state.layout.groups
+    lengths = [group.entries(max(0, live.computed - group.lag)) for group in groups]
+    for empty in range(max(lengths, default=0) + 1):
+        before: list[Table] = [(None,) * min(empty, length) for length in lengths]
+        missing = [length - len(table) for length, table in zip(lengths, before, strict=True)]
+        for tables in extended(small, state, before, missing):
+            yield returned(state, live, tables)
+        if empty and len(groups) > 1:
+            full_first: list[Table] = [(), *before[1:]]
+            missing = [length - len(table) for length, table in zip(lengths, full_first, strict=True)]
+            for tables in extended(small, state, full_first, missing):
+                yield returned(state, live, tables)
 
 
 def _running(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:

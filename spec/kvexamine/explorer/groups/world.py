@@ -11,7 +11,7 @@ from kvspec import events as ev
 from kvspec.state import NOBODY, Block, Live, State, initial
 from kvspec.transition import advance
 from kvspec.violation import Tally
-from kvspec.vocabulary import BlockId, GroupsCapabilities, Phase, Request, StepId, TokenId, World
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Phase, Request, StepId, TokenId, TransferId, World
 
 Takes = Literal["first", "idle", "any"]
 Move = tuple[ev.Event, ...]
@@ -26,6 +26,7 @@ class GroupsWorld:
 
     `takes` says which blocks are proposed: the `first` idle one, any `idle` one and right hits, or `any` block at all,
     none and wrong ones among them. `samples` are the tokens that may be sampled; None: one, by the tokens before it.
+    `may` says how a request can give way: `preempt` or `swap`.
     """
 
     layout: str
@@ -35,6 +36,7 @@ class GroupsWorld:
     takes: Takes = "idle"
     capabilities: GroupsCapabilities = field(default_factory=GroupsCapabilities)
     samples: tuple[TokenId, ...] | None = None
+    may: frozenset[str] = frozenset()
 
     def start(self) -> State:
         """Everybody waits, and nothing is held. No step is limited."""
@@ -61,8 +63,18 @@ def spelt(request: Request) -> str:
 
 
 def running(state: State) -> list[Live]:
-    """Those that have been admitted and have not left."""
+    """Those that have been admitted, hold their blocks and have not left."""
     return [live for live in state.requests.values() if live.phase is Phase.RUNNING]
+
+
+def waiting(state: State) -> list[Live]:
+    """Those that have not been admitted yet, or gave way."""
+    return [live for live in state.requests.values() if live.phase is Phase.WAITING]
+
+
+def transfer_of(state: State, live: Live) -> TransferId:
+    """The name of the next transfer of a request: one on its way to the host, another on its way back."""
+    return TransferId(2 * live.arrival + (live.swapped is not None))
 
 
 def flights(state: State, live: Live) -> dict[StepId, int]:
@@ -90,22 +102,28 @@ def blocks_of(state: State, number: int) -> range:
 
 
 def signature(state: State, block: Block) -> tuple[Hashable, ...]:
-    """All of a block but its name: its group, its contents, which of them steps in flight write, its holders."""
+    """All of a block but its name: its group, its contents, what steps in flight write of it, holders, fences."""
     owner = None if block.owner == NOBODY else block.owner
-    return owner, tuple(block.contexts), flying(state, block), block.ref
+    return owner, tuple(block.contexts), flying(state, block), block.ref, tuple(sorted(block.fence))
 
 
 def free(state: State, number: int) -> list[BlockId]:
-    """The blocks that a group could be given: held by nobody, and not reserved."""
+    """The blocks of a group that count as free: held by nobody, touched by no transfer, and not reserved."""
     reserved, size = state.capabilities.reserved_blocks, state.world.num_blocks
     ids = (BlockId(id) for id in blocks_of(state, number))
-    return [id for id in ids if not state.blocks[id].ref and id % size not in reserved]
+    idle = (id for id in ids if not state.blocks[id].ref and not state.blocks[id].fence)
+    return [id for id in idle if id % size not in reserved]
+
+
+def takable(state: State, number: int) -> list[BlockId]:
+    """Those of them that no step on the device may still touch."""
+    return [id for id in free(state, number) if not any(id in touched for touched in state.in_flight.values())]
 
 
 def idle(state: State, number: int, taken: set[BlockId]) -> Iterator[BlockId]:
     """One idle block of each kind that a group could take, those never used first; of a kind all are the same."""
     kinds: dict[tuple[Hashable, ...], BlockId] = {}
-    for id in free(state, number):
+    for id in takable(state, number):
         if id not in taken:
             kinds.setdefault(signature(state, state.blocks[id]), id)
     yield from (kinds[kind] for kind in sorted(kinds, key=repr, reverse=True))

@@ -140,7 +140,6 @@ def test_scripts_of_findings_are_those_beside_an_adapter_that_is_a_package(site:
 def test_every_folder_of_kvengines_has_the_entry_point_of_its_name() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     folders = {path.parent.name for path in (ROOT / "conformance" / "kvengines").glob("*/__init__.py")}
-    assert project["entry-points"]["kvspec.engines"] == {
-        folder.replace("_", "-"): f"kvengines.{folder}:engine" for folder in folders
-    }
+    named = {folder.replace("_", "-"): f"kvengines.{folder}:engine" for folder in folders}
+    assert project["entry-points"]["kvspec.engines"] == named | {"vllm-hybrid": "kvengines.vllm:hybrid_engine"}
     assert all(find_spec(entry.module) for entry in CORE)

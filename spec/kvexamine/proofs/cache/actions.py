@@ -14,6 +14,7 @@ MAKERS = (
 ACTIONS = {action.name: action for action in (make() for make in MAKERS)}
 
 NOT_MODELLED = {
+    ev.Trim: "of one full group nothing may be trimmed; of several the explorer searches what may",
     ev.SwapOut: "what lies on the host is not in the model; the explorer and the histories search it",
     ev.SwapIn: "likewise",
     ev.TransferDone: "likewise; `fenced` is in the state, and every action here leaves it alone",

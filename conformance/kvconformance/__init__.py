@@ -22,6 +22,7 @@ from kvspec.plans import (
     StepPlan,
     SwappedIn,
     SwappedOut,
+    Trimmed,
     TurnedAway,
 )
 from kvspec.vocabulary import Capabilities, Request, Surface, World
@@ -47,6 +48,7 @@ __all__ = [
     "Surface",
     "SwappedIn",
     "SwappedOut",
+    "Trimmed",
     "TurnedAway",
     "Verdict",
     "World",

@@ -225,6 +225,7 @@ _FIELDS: Final[Mapping[type, Mapping[str, Check]]] = {
     plans.Admitted: {"request": name, "hit": number, "table": entries, "more": _tables},
     plans.BlockCopy: {"request": name, "source": number, "target": number, "extent": maybe(number)},
     plans.Preempted: {"request": name},
+    plans.Trimmed: {"request": name, "group": number, "index": number},
     plans.TurnedAway: {"request": name},
     plans.Released: {"request": name},
     plans.SwappedOut: {"request": name, "transfer": number},

@@ -64,6 +64,18 @@ class Preempted:
 
 
 @dataclass(frozen=True, slots=True)
+class Trimmed:
+    """A running request gave back one entry of a table while the step was planned, as what has passed behind a window.
+
+    Needed only of a request that the same plan swaps out: of others the engine's `tables` show it.
+    """
+
+    request: RequestId
+    group: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class TurnedAway:
     """A request that was queued will never run: it cannot fit."""
 
@@ -95,7 +107,7 @@ class SwappedIn:
     more: Tables = ()
 
 
-Action = Scheduled | Admitted | BlockCopy | Preempted | TurnedAway | Released | SwappedOut | SwappedIn
+Action = Scheduled | Admitted | BlockCopy | Preempted | Trimmed | TurnedAway | Released | SwappedOut | SwappedIn
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from kvconformance.cli import app
 from kvconformance.report import Verdict
 from kvconformance.traces.traffic import traffic
 from kvconformance.trial import play
+from kvreference.groups import Holding as GroupsHolding
+from kvreference.groups import ReferenceGroups
 from kvreference.hybrid import HybridPool, HybridStepper, hybrid
 from kvreference.pool import Holding
 from kvspec import Tally, rules
 from kvspec import events as ev
 from kvspec.layout import Layout
-from kvspec.plans import BlockCopy, Rejected, Scheduled, StepPlan
+from kvspec.plans import BlockCopy, Rejected, Scheduled, StepPlan, SwappedOut, Trimmed
 from kvspec.vocabulary import BlockId, Request, RequestId, Surface, TokenId, World
 
 CAPABILITIES = HybridStepper.capabilities
@@ -129,6 +131,64 @@ def test_a_plan_that_tells_one_table_of_two_is_our_fault_and_not_the_engines() -
 
     report = check(OneTable, examples=5)
     assert not report.with_verdict(Verdict.BROKEN) and "tables are told" in (report.fault or "")
+
+
+class Patient(ReferenceGroups):
+    """Gives back what is past when it is told to, not when a step completes."""
+
+    def release(self, holding: GroupsHolding, number: int, end: int) -> None:
+        """Not yet."""
+
+    def trim(self, holding: GroupsHolding, earliest: int) -> list[tuple[int, int]]:
+        """Give back what queries from `earliest` on do not read; which entries that were, by group."""
+        gone = []
+        for number, group in enumerate(self.groups):
+            end = self.first_needed(group, earliest)
+            gone += [(number, index) for index, block in enumerate(holding.tables[number][:end]) if block is not None]
+            super().release(holding, number, end)
+        return gone
+
+
+class PatientPool(HybridPool):
+    manager_type = Patient
+    manager: Patient
+
+
+class TrimsFirst(HybridStepper):
+    """Trims all who run before it plans; the blocks go to whomever the plan serves first.
+
+    Who is swapped out after that shows no table: of him it is told.
+    """
+
+    pool: PatientPool
+    pool_type = PatientPool
+    past = 0
+
+    def plan(self) -> StepPlan:
+        told: list[Trimmed] = []
+        for task in self.running:
+            if task.transfer is None and not task.in_flight:
+                gone = self.pool.manager.trim(hybrid(task.holding), task.holding.computed + self.past)
+                told += [Trimmed(task.request.id, number, index) for number, index in gone]
+        plan = super().plan()
+        swapped = {action.request for action in plan.actions if isinstance(action, SwappedOut)}
+        return StepPlan((*(trim for trim in told if trim.request in swapped), *plan.actions))
+
+
+class TrimsTooFar(TrimsFirst):
+    """Trims one position that the next query still reads."""
+
+    past = 1
+
+
+def test_what_is_trimmed_while_a_step_is_planned_may_go_to_anybody_at_once() -> None:
+    report = check(TrimsFirst, examples=120)
+    assert not report.with_verdict(Verdict.BROKEN)
+
+
+def test_what_is_trimmed_too_early_while_a_step_is_planned_is_found() -> None:
+    found = {line.rule for line in check(TrimsTooFar, examples=120).with_verdict(Verdict.BROKEN) if line.finding}
+    assert rules.EVERY_GROUP_HIT in found
 
 
 def test_layouts_are_read_from_the_options_of_a_world() -> None:

@@ -19,6 +19,7 @@ from kvconformance.surfaces.observations import Observer
 from kvspec import events as ev
 from kvspec import liveness, rules
 from kvspec.layout import Table, Tables
+from kvspec.needs import first_kept
 from kvspec.plans import (
     Action,
     Admitted,
@@ -30,6 +31,7 @@ from kvspec.plans import (
     StepPlan,
     SwappedIn,
     SwappedOut,
+    Trimmed,
     TurnedAway,
 )
 from kvspec.state import Live, State
@@ -138,13 +140,30 @@ class StepperDriver:
         if len(self.flights) >= self.capabilities.max_in_flight:
             self.end(operation)
         plan = records.record(self.call("planning a step", self.engine.plan), StepPlan, "plan")
+        shown = self.tables() if self.state.layout.trims and hasattr(self.engine, "tables") else ()
         for action in plan.actions:
+            for event in self.handed_on(action, shown):
+                self.checker.feed(event)
             self.apply(action, plan)
         number = StepId(self.state.step)
         self.checker.feed(ev.Dispatch(number))
         self.checker.feed(ev.EndStep())
         self.flights.append((number, plan))
         self.observe()
+
+    def handed_on(self, action: Action, shown: Sequence[Mapping[RequestId, Table]]) -> Iterator[ev.Trim]:
+        """The entries of which nothing is read again, whose blocks the plan hands to somebody else.
+
+        A plan does not show when it gave them back; the tables that the engine shows after it name them no more.
+        """
+        named = {block for table in tables_of(action) for block in table}
+        for number, tables in enumerate(shown):
+            for live in self.state.live():
+                kept = first_kept(self.state.layout.groups[number], self.state.earliest(live))
+                for index, block in enumerate(live.tables[number][:kept]):
+                    gone = block is not None and block not in tables.get(live.request.id, ())
+                    if gone and block in named and live.phase is Phase.RUNNING:
+                        yield ev.Trim(live.request.id, number, index)
 
     def end(self, operation: h.Operation) -> None:
         """The oldest step in flight completes: sample, append, finish."""
@@ -361,8 +380,12 @@ def group_of(live: Live, copy: BlockCopy) -> int:
     return next((number for block in named for number, table in enumerate(live.tables) if block in table), 0)
 
 
-def tables_of(action: Scheduled | Admitted | SwappedIn) -> Tables:
-    """The tables of all groups."""
+def tables_of(action: Action) -> Tables:
+    """The tables of all groups; of a copy, the block that it fills."""
+    if isinstance(action, BlockCopy):
+        return ((action.target,),)
+    if not isinstance(action, Scheduled | Admitted | SwappedIn):
+        return ()
     return (tuple(action.table), *(tuple(table) for table in action.more))
 
 
@@ -405,6 +428,7 @@ _EVENTS: dict[type, Callable[[StepperDriver, Any], list[ev.Event]]] = {
     BlockCopy: StepperDriver.copied,
     Admitted: lambda _, a: [ev.Start(a.request, a.hit, tuple(a.table), tables_of(a)[1:])],
     Preempted: lambda _, a: [ev.Preempt(a.request)],
+    Trimmed: lambda _, a: [ev.Trim(a.request, a.group, a.index)],
     TurnedAway: lambda _, a: [ev.Reject(a.request)],
     Released: lambda _, a: [ev.Release(a.request)],
     SwappedOut: lambda _, a: [ev.SwapOut(a.request, a.transfer)],

@@ -11,7 +11,7 @@ from kvconformance import records
 from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
 from kvconformance.surfaces.base import Factory
-from kvconformance.surfaces.stepper.driver import name
+from kvconformance.surfaces.requests import name
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.rules import Rule

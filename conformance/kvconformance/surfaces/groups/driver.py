@@ -13,7 +13,8 @@ from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
 from kvconformance.records import counts, listed, record
 from kvconformance.surfaces.base import Factory
-from kvconformance.surfaces.stepper.driver import name, pick
+from kvconformance.surfaces.requests import name, pick
+from kvconformance.surfaces.tables import trims
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.layout import Table, Tables
@@ -167,10 +168,9 @@ class GroupsDriver:
     def follow(self) -> None:
         """Entries that are None now were given back, whichever request the engine was asked for."""
         for live in self.running():
-            for number, (old, new) in enumerate(zip(live.tables, self.tables(live.request.id), strict=True)):
-                for index, (before, after) in enumerate(zip(tuple(old), new, strict=False)):
-                    if before is not None and after is None:
-                        self.feed(ev.Trim(live.request.id, number, index))
+            for number, table in enumerate(self.tables(live.request.id)):
+                for event in trims(live, table, number):
+                    self.feed(event)
 
     def tables(self, id: RequestId) -> Tables:
         """What the engine says that a request holds, with blocks numbered through all pools."""

@@ -13,7 +13,8 @@ from kvconformance.answers import truth
 from kvconformance.checker import Checker, Guarded
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
-from kvconformance.surfaces.stepper.driver import entry, name, pick, remaps
+from kvconformance.surfaces.requests import name, pick
+from kvconformance.surfaces.tables import entry, remaps
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.hits import check_entry

@@ -7,7 +7,7 @@ each planned request would read.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from kvconformance import history as h
@@ -16,10 +16,11 @@ from kvconformance.answers import several, truth
 from kvconformance.checker import Checker, Guarded
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
+from kvconformance.surfaces.requests import name, pick
+from kvconformance.surfaces.tables import entry, group_of, handed_on, remaps, tables_of, trims
 from kvspec import events as ev
 from kvspec import liveness, rules
 from kvspec.layout import Table, Tables
-from kvspec.needs import first_kept
 from kvspec.plans import (
     Action,
     Admitted,
@@ -39,7 +40,6 @@ from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Phase, Request, RequestId, StepId, TokenId
 
 RAISES = rules.PROGRESS_OR_REJECT
-NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class StepperDriver:
@@ -142,7 +142,7 @@ class StepperDriver:
         plan = records.record(self.call("planning a step", self.engine.plan), StepPlan, "plan")
         shown = self.tables() if self.state.layout.trims and hasattr(self.engine, "tables") else ()
         for action in plan.actions:
-            for event in self.handed_on(action, shown):
+            for event in handed_on(self.state, action, shown):
                 self.checker.feed(event)
             self.apply(action, plan)
         number = StepId(self.state.step)
@@ -150,20 +150,6 @@ class StepperDriver:
         self.checker.feed(ev.EndStep())
         self.flights.append((number, plan))
         self.observe()
-
-    def handed_on(self, action: Action, shown: Sequence[Mapping[RequestId, Table]]) -> Iterator[ev.Trim]:
-        """The entries of which nothing is read again, whose blocks the plan hands to somebody else.
-
-        A plan does not show when it gave them back; the tables that the engine shows after it name them no more.
-        """
-        named = {block for table in tables_of(action) for block in table}
-        for number, tables in enumerate(shown):
-            for live in self.state.live():
-                kept = first_kept(self.state.layout.groups[number], self.state.earliest(live))
-                for index, block in enumerate(live.tables[number][:kept]):
-                    gone = block is not None and block not in tables.get(live.request.id, ())
-                    if gone and block in named and live.phase is Phase.RUNNING:
-                        yield ev.Trim(live.request.id, number, index)
 
     def end(self, operation: h.Operation) -> None:
         """The oldest step in flight completes: sample, append, finish."""
@@ -356,59 +342,6 @@ class StepperDriver:
         """A token that depends on the whole context and, for forks, on who asks."""
         tokens = live.tokens
         return TokenId((sum(i * t for i, t in enumerate(tokens, 1)) + len(tokens) + live.forked) % 2)
-
-
-def name(number: int) -> RequestId:
-    """The name of the request with this number: A, B, …, Z, A1, B1 and so on."""
-    letter, round_ = NAMES[number % len(NAMES)], number // len(NAMES)
-    return RequestId(f"{letter}{round_}" if round_ else letter)
-
-
-def entry(live: Live, copy: BlockCopy) -> int:
-    """The entry of a request's table that a copy moves; of a stray one the entry that it fills, or the one behind all.
-
-    The specification judges it: an engine that copies from a block which the request does not hold is wrong.
-    """
-    table = live.tables[group_of(live, copy)]
-    named = (block for block in (copy.source, copy.target) if block in table)
-    return next((table.index(block) for block in named), len(table))
-
-
-def group_of(live: Live, copy: BlockCopy) -> int:
-    """The group of whose table a copy moves an entry; of a stray one the first."""
-    named = (block for block in (copy.source, copy.target) if block in live.held())
-    return next((number for block in named for number, table in enumerate(live.tables) if block in table), 0)
-
-
-def tables_of(action: Action) -> Tables:
-    """The tables of all groups; of a copy, the block that it fills."""
-    if isinstance(action, BlockCopy):
-        return ((action.target,),)
-    if not isinstance(action, Scheduled | Admitted | SwappedIn):
-        return ()
-    return (tuple(action.table), *(tuple(table) for table in action.more))
-
-
-def trims(live: Live, table: Table, number: int) -> Iterator[ev.Trim]:
-    """The entries that a request held in a group and that its table names no more."""
-    for index, (before, after) in enumerate(zip(live.tables[number][:], table, strict=False)):
-        if before is not None and after is None:
-            yield ev.Trim(live.request.id, number, index)
-
-
-def remaps(state: State, tables: Mapping[RequestId, Table], number: int = 0) -> Iterator[ev.Remap]:
-    """The entries of running requests that have moved to other blocks, in one group."""
-    for id, table in tables.items():
-        live = state.requests.get(id)
-        if live is not None and live.phase is Phase.RUNNING:
-            for index, (old, new) in enumerate(zip(live.tables[number][:], table, strict=False)):
-                if old != new and new is not None:
-                    yield ev.Remap(id, index, new, number)
-
-
-def pick(candidates: list[Live], which: int) -> Live | None:
-    """The candidate an operation names, modulo their number."""
-    return candidates[which % len(candidates)] if candidates else None
 
 
 _PERFORM: dict[type, Callable[[StepperDriver, Any], None]] = {

@@ -338,6 +338,15 @@ def test_a_block_in_the_index_that_is_not_full_of_computed_tokens(
     assert seen.facts["block"] == block
 
 
+def test_a_reassigned_block_that_enters_the_index_again_is_published_too_early() -> None:
+    """It had left the index when it was told last: what names it now is a new key, and no old one that stayed."""
+    taken = (*CACHED_A, ev.Add(request("B", 1)), ev.Start("B"), ev.Compute("B", 0, 1, (0,)))
+    left = (*taken, ev.Observe(keyed=frozenset()), ev.EndStep())
+    breaks(rules.PUBLISH_ONLY_COMPUTED, *left, ev.Observe(keyed=frozenset({0})))  # type: ignore[arg-type]
+    cached = ev.Observe(keyed=frozenset({0}))  # type: ignore[arg-type]
+    breaks(rules.CONTENT_MATCHES_KEY, *CACHED_A, cached, *taken[len(CACHED_A) :], cached)
+
+
 def test_an_index_that_is_right() -> None:
     after(*RUN_A, ev.Observe(keyed=frozenset({0})))
     after(*SWAPPED, ev.Observe(keyed=frozenset({0, 1})))

@@ -41,9 +41,10 @@ def _is_lost_tail(state: State, id: BlockId) -> bool:
 
 
 def indexed(case: Case) -> Rule:
-    """A block in the index that is not full: one that changed hands, or one that was published too early."""
-    lost = case.past.lost.get(case.facts["block"])
-    return rules.CONTENT_MATCHES_KEY if lost else rules.PUBLISH_ONLY_COMPUTED
+    """A block in the index that is not full: one that changed hands and stayed there, or one published too early."""
+    id, before = case.facts["block"], case.past.indexed
+    stayed = case.past.lost.get(id) and (before is None or id in before)
+    return rules.CONTENT_MATCHES_KEY if stayed else rules.PUBLISH_ONLY_COMPUTED
 
 
 def wrong_table(case: Case) -> Rule:

@@ -30,6 +30,8 @@ class Past:
     """By block, the full contexts that it held before, each with the step in which it last changed hands."""
     prompts: dict[tuple[int, ...], set[Prompt]] = field(default_factory=dict)
     """The first blocks of all prompts, by their tokens cut to eight bits."""
+    indexed: frozenset[BlockId] | None = None
+    """The blocks that the index named when it was last told."""
     resumed_hit_tokens: int = 0
 
     def copy(self) -> Past:
@@ -141,10 +143,21 @@ def _preempted(past: Past, state: State, event: ev.Preempt) -> None:
     past.waits_since[event.request] = state.step
 
 
+def _observed(past: Past, state: State, event: ev.Observe) -> None:
+    past.indexed = past.indexed if event.keyed is None else event.keyed
+
+
 def _told(past: Past, state: State, event: ev.Lookup) -> None:
     past.looked_up[event.request] = tuple(id for table in event.tables for id in table if id is not None)
 
 
 _REMEMBER: Mapping[type, Callable[[Past, State, Any], None]] = MappingProxyType(
-    {ev.Add: _added, ev.Start: _started, ev.Fork: _forks, ev.Preempt: _preempted, ev.Lookup: _told}
+    {
+        ev.Add: _added,
+        ev.Start: _started,
+        ev.Fork: _forks,
+        ev.Preempt: _preempted,
+        ev.Lookup: _told,
+        ev.Observe: _observed,
+    }
 )

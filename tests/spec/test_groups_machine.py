@@ -5,11 +5,13 @@ What is lawful is judged by what a query reads; beside each lawful history stand
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from kvspec import Tally, rules
 from kvspec import events as ev
-from kvspec import rules
-from kvspec.blame import Judged
+from kvspec.blame import Judged, judge
 from kvspec.rules import Rule
 from kvspec.vocabulary import BlockId, Request, RequestId, StepId, TokenId, TransferId
 from tests.spec.grouped import (
@@ -190,6 +192,24 @@ def test_nobody_shares_an_unread_block_that_a_transfer_still_brings() -> None:
     assert broken(back, sharing) is rules.IN_FLIGHT_FENCE
     play(back, admit(asked, 2, 3, ids((1, 2, 7), (3, 8))))
     play(back, ev.TransferDone(TWO), sharing)
+
+
+def test_a_draft_that_was_hit_too_far_comes_back_without_a_key() -> None:
+    """The hit on its second block is a known fault; the token that it would say is still to come."""
+    left = ran(world("full:2 draft:2:2", num_blocks=20), FIVE, (1, 2, 3), (4, 5, 6))
+    left = play(left, NEXT, grow(A, 6, ids((1, 2, 3), (4, 5, 6))), compute(A, 1), complete(A))
+    asked, waived = replace(FIVE, id=B), Tally([rules.DRAFT_GROUP_HIT])
+    moves = (
+        admit(asked, 4, 5, ids((1, 2, 7), (4, 5, 8))),
+        ev.SwapOut(B, ONE),
+        ev.TransferDone(ONE),
+        END,
+        ev.SwapIn(B, *ids((9, 10)), TWO, ids((11, 12))),
+    )
+    for move in moves:
+        for event in move(left.state) if callable(move) else (move,):
+            judge(left, event, waived)
+    assert [left.state.blocks[id].key is None for id in (9, 10, 11, 12)] == [False, False, False, True]
 
 
 def test_what_was_held_and_is_not_read_comes_back_where_it_has_a_home() -> None:

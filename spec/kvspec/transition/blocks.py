@@ -158,8 +158,9 @@ def publish(state: State, live: Live, number: int, start: int) -> None:
     size = group.block_size
     for index in range(start // size, live.filled[number] // size):
         id = table[index] if index < len(table) else None
-        if id is not None:
-            block, last = state.blocks[id], live.contexts[(index + 1) * size - 1 + group.lag]
+        position = (index + 1) * size - 1 + group.lag
+        if id is not None and position < len(live.contexts):  # a drafter may need a token that is still to come
+            block, last = state.blocks[id], live.contexts[position]
             skipped = group.kind is Kind.STATE and block.contexts[-1] != last
             partly = group.kind is Kind.WINDOW and None in block.contexts
             block.key = None if block.failed or skipped or partly else last

@@ -251,8 +251,10 @@ class State:
         """For each held block, the number of live tables that name it, counted anew."""
         counts: dict[BlockId, int] = {}
         for live in self.requests.values():
-            for block in live.held():
-                counts[block] = counts.get(block, 0) + 1
+            for table in live.tables:
+                for block in table:
+                    if block is not None:
+                        counts[block] = counts.get(block, 0) + 1
         return counts
 
     def feasible(self, request: Request) -> bool:

@@ -6,7 +6,7 @@ What a state has and these records have not is in `dropped`, with the reason why
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from kvspec.state import Block, Live, State
 from kvspec.vocabulary import BlockId, Phase, Request, RequestId, TokenId, TransferId
@@ -103,7 +103,7 @@ def live_of(local: Local, request: Request, table: Sequence[int], tokens: list[T
         contexts=list(local.contexts),
         phase=local.phase,
         computed=local.computed,
-        tables=[[BlockId(id) for id in table]],
+        tables=[cast(list[BlockId | None], list(table))],
         filled=[local.computed],
         homes=local.homes,
         ran=local.ran,

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from kvspec.state import Block, Live, State, Untouched
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import DONE, BlockId
 
 _ONLY_WORDS: Final[dict[type, set[str]]] = {
     State: {"releases"},
@@ -111,7 +111,7 @@ def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, i
 def _matters(state: State, live: Live) -> bool:
     """A request that has left and given its blocks back can only be named again to be refused, save by lazy queues."""
     lingers = live.left_in >= state.oldest
-    return live.phase is not Phase.DONE or any(live.tables) or live.transfer is not None or lingers
+    return live.phase is not DONE or any(live.tables) or live.transfer is not None or lingers
 
 
 def _batches(blocks: Iterable[Block]) -> tuple[tuple[int, int] | None, ...]:

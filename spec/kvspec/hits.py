@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvspec import rules
-from kvspec.layout import Group, Kind, Table, Tables
+from kvspec.layout import Group, Table, Tables
 from kvspec.needs import Run, first_kept, reads, runs
 from kvspec.state import Block, Live, State
 from kvspec.violation import Tally
@@ -26,7 +26,7 @@ def check_hit(state: State, tally: Tally, live: Live, hit: int, tables: Tables) 
             tally.met(rules.ONE_TOKEN_LEFT)
             if hit >= tokens:
                 tally.fail(rules.ONE_TOKEN_LEFT, "all", request=who, hit=hit, tokens=tokens, most=tokens - 1)
-        in_order = sorted(range(len(groups)), key=lambda number: groups[number].kind is Kind.DRAFT)
+        in_order = sorted(range(len(groups)), key=lambda number: groups[number].drafts)
         for number in in_order:
             group, table = groups[number], tables[number]
             tally.met(rules.CONTIGUOUS_CHAIN)
@@ -62,7 +62,7 @@ def _check_group(state: State, tally: Tally, live: Live, number: int, hit: int, 
     Raises prefix/every-group-hit, prefix/draft-group-hit, and what `_check_unread` and `check_run` raise.
     """
     group = state.layout.groups[number]
-    if group.kind is Kind.DRAFT:
+    if group.drafts:
         tally.met(rules.DRAFT_GROUP_HIT)
     for id in table[: first_kept(group, hit)]:
         if id is not None:
@@ -71,7 +71,7 @@ def _check_group(state: State, tally: Tally, live: Live, number: int, hit: int, 
         id = table[run.entry] if run.entry < len(table) else None
         if id is not None:
             check_run(state, tally, live, number, run, id)
-        elif group.kind is Kind.DRAFT:
+        elif group.drafts:
             tally.fail(rules.DRAFT_GROUP_HIT, "empty", request=live.request.id, group=number, index=run.entry)
         else:
             tally.fail(rules.EVERY_GROUP_HIT, "empty", request=live.request.id, group=number, index=run.entry)
@@ -104,7 +104,7 @@ def check_entry(state: State, tally: Tally, live: Live, number: int, index: int,
     """
     group = state.layout.groups[number]
     last = (index + 1) * group.block_size
-    slots = range(last - 1, last) if group.kind is Kind.STATE else range(index * group.block_size, last)
+    slots = range(last - 1, last) if group.recurs else range(index * group.block_size, last)
     for run in runs(group, slots):
         check_run(state, tally, live, number, run, id)
 
@@ -126,7 +126,7 @@ def check_run(state: State, tally: Tally, live: Live, number: int, run: Run, id:
         tally.met(rules.INVALIDATE)
     if holds(live, group, number, run, block):
         _check_allowed(state, tally, live, number, run, id)
-    elif group.kind is Kind.DRAFT:
+    elif group.drafts:
         tally.fail(rules.DRAFT_GROUP_HIT, "hit", request=who, block=id, index=run.entry, group=number)
     else:
         tally.fail(rules.CONTENT_MATCHES_KEY, "hit", request=who, block=id, index=run.entry, group=number)

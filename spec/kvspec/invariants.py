@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kvspec import rules
-from kvspec.layout import Kind
 from kvspec.needs import reads, runs
 from kvspec.rules import Rule
 from kvspec.state import Block, Live, State
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import RUNNING, WAITING, BlockId
 
 Broken = Iterator[tuple[Rule, str]]
 
@@ -47,13 +46,13 @@ def broken_request(state: State, live: Live) -> Broken:
     name, held = live.request.id, list(live.held())
     if len(set(held)) != len(held):
         yield rules.CONSERVATION, f"S2: {name} names a block twice"
-    if live.phase is Phase.RUNNING:
+    if live.phase is RUNNING:
         yield from _broken_tables(state, live)
         if live.computed > len(live.tokens):
             yield rules.ONE_TOKEN_LEFT, f"S8: {name} computed {live.computed} of {len(live.tokens)} tokens"
-    elif live.phase is Phase.WAITING and any(live.tables):
+    elif live.phase is WAITING and any(live.tables):
         yield rules.EVERY_EXIT_RELEASES, f"S7: {name} waits and holds {held}"
-    if live.phase is Phase.RUNNING and live.transfer is None:
+    if live.phase is RUNNING and live.transfer is None:
         for number in range(len(live.tables)):
             yield from _broken_view(state, live, number)
 
@@ -84,7 +83,7 @@ def _broken_view(state: State, live: Live, number: int) -> Broken:
             continue  # S7 says so
         id = table[run.entry]
         if id is None:
-            if live.generated < live.request.max_new_tokens and group.kind is not Kind.DRAFT:
+            if live.generated < live.request.max_new_tokens and not group.drafts:
                 yield rules.EVERY_GROUP_HIT, f"S5: {name} holds nothing for entry {run.entry} of group {number}"
             continue
         block, size = state.blocks[id], run.stop - run.first

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import lcm
+from sys import maxsize
 
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, World
@@ -33,7 +35,7 @@ class Kind(Enum):
     DRAFT = "draft"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Layers that share one block table per request. All sizes are in tokens.
 
@@ -58,10 +60,30 @@ class Group:
         extra = f":{self.window or self.lag}" if self.kind in {Kind.WINDOW, Kind.DRAFT} else ""
         return f"{self.kind.value}:{self.block_size}{extra}"
 
-    @property
+    @cached_property
+    def recurs(self) -> bool:
+        """Whether its layers are recurrent: a block holds one state, which the next token overwrites."""
+        return self.kind is Kind.STATE
+
+    @cached_property
+    def drafts(self) -> bool:
+        """Whether it is a drafter's: what it lacks costs no token."""
+        return self.kind is Kind.DRAFT
+
+    @cached_property
     def slots(self) -> int:
         """Number of contexts that one block holds."""
-        return 1 if self.kind is Kind.STATE else self.block_size
+        return 1 if self.recurs else self.block_size
+
+    @cached_property
+    def reach(self) -> int:
+        """How many slots before its own a query reads."""
+        return {Kind.WINDOW: self.window - 1, Kind.STATE: 1}.get(self.kind, maxsize)
+
+    @property
+    def trims(self) -> bool:
+        """Whether entries are given back while the request runs on."""
+        return self.reach < maxsize
 
     def entries(self, num_tokens: int) -> int:
         """Number of table entries that cover `num_tokens` tokens."""
@@ -71,10 +93,10 @@ class Group:
         """The fewest tokens of `num_tokens` that have to lie in the cache at once, whoever trims as he may."""
         if self.kind is Kind.WINDOW:
             return min(num_tokens, self.window)
-        return min(num_tokens, 1) if self.kind is Kind.STATE else max(0, num_tokens - self.lag)
+        return min(num_tokens, 1) if self.recurs else max(0, num_tokens - self.lag)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """The groups of a model and where their blocks come from. Written `full:2 window:2:5`, and a pool."""
 
@@ -96,22 +118,22 @@ class Layout:
     def __str__(self) -> str:
         return " ".join(str(group) for group in self.groups)
 
-    @property
+    @cached_property
     def unit(self) -> int:
         """The least hit length but 0 that is a whole number of blocks in every group."""
         return lcm(*(group.block_size for group in self.groups))
 
-    @property
+    @cached_property
     def several(self) -> bool:
         """Whether there is more than one group."""
         return len(self.groups) > 1
 
-    @property
+    @cached_property
     def trims(self) -> bool:
         """Whether what a request keeps may shrink while it runs."""
-        return any(group.kind in {Kind.WINDOW, Kind.STATE} for group in self.groups)
+        return any(group.trims for group in self.groups)
 
-    @property
+    @cached_property
     def num_pools(self) -> int:
         """Number of pools of blocks."""
         return 1 if self.pool == SHARED else len(self.groups)

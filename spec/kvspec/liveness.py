@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kvspec.state import State
-from kvspec.vocabulary import Phase
+from kvspec.vocabulary import DONE
 
 ROUNDS = 4
 """How often an engine may compute everything that waits, and throw it away, before anybody is served."""
@@ -14,7 +14,7 @@ SOME = 5
 def served(state: State) -> int:
     """Tokens sampled and requests that have left: it only grows, and grows until all have left."""
     requests = state.requests.values()
-    return sum(live.generated + (live.phase is Phase.DONE) for live in requests)
+    return sum(live.generated + (live.phase is DONE) for live in requests)
 
 
 def most_steps(state: State) -> int:

@@ -8,10 +8,9 @@ holds the context at position `s + lag`, that is of all tokens up to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from kvspec.layout import Group, Kind
+from kvspec.layout import Group
 
 
 class Run(NamedTuple):
@@ -25,9 +24,7 @@ class Run(NamedTuple):
 
 def reads(group: Group, start: int) -> range:
     """The slots below `start` that queries at `start` and later read."""
-    if group.kind is Kind.STATE:
-        return range(max(0, start - 1), start)
-    return range(max(0, start - group.window + 1) if group.kind is Kind.WINDOW else 0, start)
+    return range(max(0, start - group.reach), start)
 
 
 def writes(group: Group, start: int, end: int) -> range | list[int]:
@@ -35,7 +32,7 @@ def writes(group: Group, start: int, end: int) -> range | list[int]:
 
     Of a recurrence, the last slot of every entry that the tokens reach; only the last of all need be kept.
     """
-    if group.kind is not Kind.STATE:
+    if not group.recurs:
         return range(start, end)
     size = group.block_size
     return [min((index + 1) * size, end) - 1 for index in range(start // size, group.entries(end))]
@@ -48,21 +45,20 @@ def first_kept(group: Group, earliest: int) -> int:
 
 def slots_after(group: Group, computed: int, known: int, *, ahead: bool) -> int:
     """How many slots a group has once `computed` of `known` tokens are computed; `ahead` as `drafts_ahead` declares."""
-    if group.kind is not Kind.DRAFT:
+    if not group.drafts:
         return computed
     return max(0, min(computed, known - group.lag) if ahead else computed - group.lag)
 
 
-def runs(group: Group, slots: range | list[int]) -> Iterator[Run]:
+def runs(group: Group, slots: range | list[int]) -> list[Run]:
     """The slots entry by entry, in order."""
-    size = group.block_size
-    if isinstance(slots, list) or group.kind is Kind.STATE:
-        for slot in slots:
-            yield Run(slot // size, 0, slot, slot + 1)
-        return
+    size, found = group.block_size, []
+    if isinstance(slots, list) or group.recurs:
+        return [Run(slot // size, 0, slot, slot + 1) for slot in slots]
     first, end = slots.start, slots.stop
     while first < end:
-        index = first // size
-        stop = min((index + 1) * size, end)
-        yield Run(index, first - index * size, first, stop)
+        index, offset = divmod(first, size)
+        stop = min(first - offset + size, end)
+        found.append(Run(index, offset, first, stop))
         first = stop
+    return found

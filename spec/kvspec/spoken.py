@@ -8,7 +8,7 @@ from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Live, State
 from kvspec.violation import Tally
-from kvspec.vocabulary import Phase
+from kvspec.vocabulary import DONE
 
 
 def tables(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -19,9 +19,9 @@ def tables(state: State, event: ev.Observe, tally: Tally) -> None:
     told, number = event.tables or {}, event.group
     tally.met(rules.NO_DANGLING_REFERENCE)
     for id, live in state.requests.items():
-        table, own = list(told.get(id, ())), live.tables[number]
-        if table != own:
-            tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, table=table, own=own)
+        table, own = told.get(id, ()), live.tables[number]
+        if (table or own) and list(table) != own:
+            tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, table=list(table), own=own)
     for id, blocks in told.items():
         if id not in state.requests and not all(state.reserved(block) for block in blocks if block is not None):
             tally.fail(rules.FAILURE_IS_ATOMIC, "stranger's table", request=id, table=list(blocks))
@@ -32,9 +32,9 @@ def queues(state: State, event: ev.Observe, tally: Tally) -> None:
 
     Raises sched/one-queue, alloc/failure-is-atomic.
     """
-    names = (*(event.waiting or ()), *(event.running or ()))
+    names = Counter((*(event.waiting or ()), *(event.running or ())))
     tally.met(rules.ONE_QUEUE)
-    for id, times in Counter(names).items():
+    for id, times in names.items():
         if times > 1:
             tally.fail(rules.ONE_QUEUE, "queues", request=id, times=times)
         if id not in state.requests:
@@ -52,5 +52,5 @@ def _is_gone(state: State, live: Live) -> bool:
     Queues may be cleaned lazily: in the step that is planned after the request has left, or when that step completes.
     Where a step was never dispatched it is not told when it completes: at the latest when the next one ends.
     """
-    holds = live.phase is not Phase.DONE or any(live.tables) or live.transfer is not None
+    holds = live.phase is not DONE or any(live.tables) or live.transfer is not None
     return not holds and live.left_in < state.oldest

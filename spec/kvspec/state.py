@@ -5,15 +5,19 @@ A cache has one group of layers or several (`kvspec.layout`), and a request a bl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from kvspec.contexts import Contexts
 from kvspec.layout import Layout
 from kvspec.mirror import EMPTY, Index
 from kvspec.vocabulary import (
+    DONE,
+    WAITING,
     BlockId,
     Freedoms,
     Phase,
@@ -102,7 +106,7 @@ class Live:
     arrival: int
     tokens: list[TokenId]
     contexts: list[int]
-    phase: Phase = Phase.WAITING
+    phase: Phase = WAITING
     computed: int = 0
     tables: list[list[BlockId | None]] = field(default_factory=lambda: [[]])
     filled: list[int] = field(default_factory=lambda: [0])
@@ -245,17 +249,14 @@ class State:
 
     def live(self) -> list[Live]:
         """The requests that are not done, in order of arrival."""
-        return [live for live in self.requests.values() if live.phase is not Phase.DONE]
+        return [live for live in self.requests.values() if live.phase is not DONE]
 
     def holders(self) -> dict[BlockId, int]:
         """For each held block, the number of live tables that name it, counted anew."""
-        counts: dict[BlockId, int] = {}
-        for live in self.requests.values():
-            for table in live.tables:
-                for block in table:
-                    if block is not None:
-                        counts[block] = counts.get(block, 0) + 1
-        return counts
+        tables = [table for live in self.requests.values() for table in live.tables if table]
+        counts = Counter(chain.from_iterable(tables))
+        counts.pop(None, None)
+        return cast(dict[BlockId, int], counts)
 
     def feasible(self, request: Request) -> bool:
         """Whether the request can finish when it is alone, and keeps every entry."""

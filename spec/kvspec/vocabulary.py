@@ -51,6 +51,9 @@ class Phase(Enum):
     DONE = "done"
 
 
+WAITING, RUNNING, DONE = Phase
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """An image, sound or embedding that stands behind placeholder tokens.

@@ -77,17 +77,17 @@ def test_full_attention_needs_everything_and_releases_nothing(kind: Kind) -> Non
 
 def test_a_state_is_needed_exactly_at_the_hit() -> None:
     group = Group(Kind.STATE, 4)
-    assert list(runs(group, reads(group, 8))) == [Run(1, 0, 7, 8)]
+    assert runs(group, reads(group, 8)) == [Run(1, 0, 7, 8)]
     assert list(reads(group, 0)) == []
     assert [first_kept(group, n) for n in (0, 4, 5, 8, 9)] == [0, 0, 1, 1, 2]
-    assert list(runs(group, writes(group, 3, 10))) == [Run(0, 0, 3, 4), Run(1, 0, 7, 8), Run(2, 0, 9, 10)]
+    assert runs(group, writes(group, 3, 10)) == [Run(0, 0, 3, 4), Run(1, 0, 7, 8), Run(2, 0, 9, 10)]
 
 
 def test_a_drafter_is_its_lag_behind_and_its_slots_need_the_tokens_after_them() -> None:
     group = Group(Kind.DRAFT, 2, lag=1)
     assert slots_after(group, 4, 6, ahead=False) == 3
     assert [slots_after(group, 4, known, ahead=True) for known in (4, 5, 6)] == [3, 4, 4]
-    assert list(runs(group, writes(group, 1, 3))) == [Run(0, 1, 1, 2), Run(1, 0, 2, 3)]
+    assert runs(group, writes(group, 1, 3)) == [Run(0, 1, 1, 2), Run(1, 0, 2, 3)]
 
 
 # Layouts.

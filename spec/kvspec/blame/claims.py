@@ -7,7 +7,7 @@ from kvspec.blame.case import Case
 from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.violation import HarnessFault
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import DONE, BlockId
 
 
 def miscounted_free(case: Case) -> Rule:
@@ -55,7 +55,7 @@ def wrong_table(case: Case) -> Rule:
     held = set(live.held())
     if not held:
         return rules.EVERY_EXIT_RELEASES
-    if live.phase is Phase.DONE and any(held & touched for touched in case.state.in_flight.values()):
+    if live.phase is DONE and any(held & touched for touched in case.state.in_flight.values()):
         return rules.IN_FLIGHT_FENCE
     return rules.NO_DANGLING_REFERENCE
 

@@ -7,7 +7,7 @@ from kvspec import rules
 from kvspec.blame.case import Case
 from kvspec.blame.keys import History, blamed_part, equal_when_cut
 from kvspec.hits import holds, in_pool
-from kvspec.layout import Kind, Table
+from kvspec.layout import Table
 from kvspec.needs import reads, runs
 from kvspec.rules import Rule
 from kvspec.state import Block
@@ -17,7 +17,7 @@ from kvspec.vocabulary import BlockId
 def not_whole(case: Case) -> Rule:
     """Of several groups, one has not what the hit says. A hit on as many blocks as there are tokens leaves none."""
     if case.state.layout.several:
-        lacks = case.group.kind is Kind.DRAFT and case.facts["hit"] % case.facts["size"] == 0
+        lacks = case.group.drafts and case.facts["hit"] % case.facts["size"] == 0
         return rules.DRAFT_GROUP_HIT if lacks else rules.EVERY_GROUP_HIT
     tokens = len(case.live.tokens)
     return rules.CONTIGUOUS_CHAIN if case.facts["blocks"] * case.facts["size"] < tokens else rules.ONE_TOKEN_LEFT

@@ -18,7 +18,7 @@ from kvspec.transition.guards import (
     require_sound,
 )
 from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import Phase
+from kvspec.vocabulary import DONE, RUNNING, WAITING
 
 
 def add(state: State, event: ev.Add, tally: Tally) -> None:
@@ -44,7 +44,7 @@ def reject(state: State, event: ev.Reject, tally: Tally) -> None:
         limit = live.request.limit
         tally.fail(rules.PROGRESS_OR_REJECT, "fits", request=event.request, limit=limit, usable=state.usable)
     give_back(state, live)
-    live.phase, live.left_in = Phase.DONE, state.step
+    live.phase, live.left_in = DONE, state.step
     state.progressed = True
 
 
@@ -83,7 +83,7 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
     Raises sched/one-queue, and what `require_phase`, `check_hit` and `check_order` raise.
     """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.WAITING)
+    require_phase(tally, live, WAITING)
     tally.met(rules.ONE_QUEUE)
     if live.preempted_in == state.step:
         tally.fail(rules.ONE_QUEUE, "at once", request=event.request)
@@ -92,7 +92,7 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
     check_order(state, tally, live)
     for table in tables:
         share(state, table)
-    live.phase, live.started = Phase.RUNNING, True
+    live.phase, live.started = RUNNING, True
     live.tables, live.filled = [list(table) for table in tables], [event.hit for _ in tables]
     live.hit = live.homes = live.computed = event.hit
     live.swapped = None
@@ -110,7 +110,7 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
         raise HarnessFault(f"request {event.child.id} is added twice")
     if (event.child.prompt, event.child.parts) != (parent.request.prompt, parent.request.parts):
         raise HarnessFault(f"the fork {event.child.id} has another prompt or other key parts than {event.parent}")
-    require_phase(tally, parent, Phase.RUNNING)
+    require_phase(tally, parent, RUNNING)
     child = parent.copy()
     child.request, child.arrival = event.child, len(state.requests)
     child.tables, child.ran, child.forked = [[] for _ in parent.tables], False, child.arrival

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kvspec import rules
 from kvspec.hits import in_pool
-from kvspec.layout import Kind, Table, Tables
+from kvspec.layout import Table, Tables
 from kvspec.state import Block, Live, State
 from kvspec.transition.guards import require_tables
 from kvspec.violation import Tally
@@ -64,9 +64,8 @@ def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> No
 
     Raises prefix/contiguous-chain, evict/lru-order.
     """
-    profiles, kind = state.capabilities.profiles, state.layout.groups[max(block.owner, 0)].kind
-    keeps = kind in {Kind.FULL, Kind.DRAFT}
-    if keeps and block.key is not None and ("lru" in profiles or "tail-first" in profiles):
+    profiles, group = state.capabilities.profiles, state.layout.groups[max(block.owner, 0)]
+    if not group.trims and block.key is not None and ("lru" in profiles or "tail-first" in profiles):
         tally.met(rules.CONTIGUOUS_CHAIN)
         if behind := deeper(state, id):
             tally.fail(rules.CONTIGUOUS_CHAIN, "evicted", block=id, behind=behind[0])
@@ -161,6 +160,6 @@ def publish(state: State, live: Live, number: int, start: int) -> None:
         position = (index + 1) * size - 1 + group.lag
         if id is not None and position < len(live.contexts):  # a drafter may need a token that is still to come
             block, last = state.blocks[id], live.contexts[position]
-            skipped = group.kind is Kind.STATE and block.contexts[-1] != last
-            partly = group.kind is Kind.WINDOW and None in block.contexts
+            skipped = group.recurs and block.contexts[-1] != last
+            partly = group.window > 0 and None in block.contexts
             block.key = None if block.failed or skipped or partly else last

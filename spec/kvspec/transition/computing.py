@@ -5,7 +5,6 @@ from __future__ import annotations
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.hits import check_entry
-from kvspec.layout import Kind
 from kvspec.needs import first_kept, reads, slots_after
 from kvspec.state import State
 from kvspec.transition.blocks import copy_content, grow, publish, release, share, take
@@ -24,7 +23,7 @@ from kvspec.transition.guards import (
     require_whole_block,
 )
 from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import Phase
+from kvspec.vocabulary import RUNNING
 
 
 def reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
@@ -33,7 +32,7 @@ def reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
     Raises what `require_phase` and `grow` raise.
     """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     grow(state, tally, live, per_group(state, event), event.end)
 
 
@@ -53,7 +52,7 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
     for number, group in enumerate(state.layout.groups):
         first, last = live.filled[number], slots_after(group, end, len(live.tokens), ahead=ahead)
         past = reads(group, first)
-        if group.kind is Kind.STATE:
+        if group.recurs:
             read(state, tally, live, number, past)
             write(state, tally, live, number, first, last, event)
         else:
@@ -73,7 +72,7 @@ def trim(state: State, event: ev.Trim, tally: Tally) -> None:
     Raises prefix/every-group-hit, and what `require_phase` raises.
     """
     live, group = live_of(state, event.request), group_of(state, event.group)
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     table = live.tables[event.group]
     if not 0 <= event.index < len(table):
         raise HarnessFault(f"{event.request} has no entry {event.index} in group {event.group}")
@@ -117,7 +116,7 @@ def remap(state: State, event: ev.Remap, tally: Tally) -> None:
     Raises alloc/no-dangling-reference, and what `require_phase`, `require_whole_block` and `check_entry` raise.
     """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     old = require_whole_block(state, tally, live, event.group, event.index)
     tally.met(rules.NO_DANGLING_REFERENCE)
     if not state.capabilities.remaps_duplicates:
@@ -135,7 +134,7 @@ def sample(state: State, event: ev.Sample, tally: Tally) -> None:
     Raises sched/chunk-independence, and what `require_phase` raises.
     """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     if live.computed != len(live.tokens):
         who, computed, total = event.request, live.computed, len(live.tokens)
         tally.fail(rules.CHUNK_INDEPENDENCE, "sampled", request=who, computed=computed, total=total)

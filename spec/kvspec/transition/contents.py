@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.layout import Group, Kind
+from kvspec.layout import Group
 from kvspec.needs import Run, runs, slots_after, writes
 from kvspec.state import PENDING, Live, State
 from kvspec.violation import Tally
@@ -27,11 +27,11 @@ def write(state: State, tally: Tally, live: Live, number: int, first: int, last:
         _write_told(state, tally, live, event.start, event.slots)
         return
     for run in runs(group, writes(group, first, last)):
-        if group.kind is not Kind.STATE:
+        if not group.recurs:
             _write_run(state, tally, live, number, run)
         elif run.stop == last or state.capabilities.states == "every":
             _write_run(state, tally, live, number, run, must=run.stop == last)
-    if group.kind is Kind.DRAFT and state.capabilities.drafts_ahead:
+    if group.drafts and state.capabilities.drafts_ahead:
         # Of the tokens to come the step samples one, from which it drafts what the next step, if any, reads.
         goes_on = live.generated + 1 < live.request.max_new_tokens
         end = event.start + event.count
@@ -114,7 +114,7 @@ def read(state: State, tally: Tally, live: Live, number: int, slots: range) -> N
     Raises prefix/every-group-hit, prefix/shared-bytes-never-change, prefix/draft-group-hit.
     """
     group, table, who = state.layout.groups[number], live.tables[number], live.request.id
-    drafts = group.kind is Kind.DRAFT
+    drafts = group.drafts
     if drafts:
         tally.met(rules.DRAFT_GROUP_HIT)
     for run in runs(group, slots):
@@ -138,7 +138,7 @@ def read(state: State, tally: Tally, live: Live, number: int, slots: range) -> N
 def catch_up(state: State, live: Live) -> None:
     """A drafter that runs ahead has used the token in the step that sampled it: what it has written is told."""
     for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
-        if group.kind is not Kind.DRAFT:
+        if not group.drafts:
             continue
         first = live.filled[number]
         last = slots_after(group, live.computed, len(live.tokens), ahead=True)

@@ -8,7 +8,7 @@ from kvspec.state import Live, State
 from kvspec.transition.blocks import forget_flights, forget_release_order, give_back
 from kvspec.transition.guards import live_of, require_present, require_victim
 from kvspec.violation import Tally
-from kvspec.vocabulary import Phase
+from kvspec.vocabulary import DONE, WAITING
 
 
 def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
@@ -25,7 +25,7 @@ def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
         forget_release_order(state)
     give_back(state, live)
     forget_flights(state, live)
-    live.phase, live.computed, live.resumed, live.preempted_in = Phase.WAITING, 0, True, state.step
+    live.phase, live.computed, live.resumed, live.preempted_in = WAITING, 0, True, state.step
     live.filled = [0 for _ in live.tables]
     state.progressed = True
 
@@ -60,7 +60,7 @@ def release_held(state: State, event: ev.Release, tally: Tally) -> None:
     """
     live = live_of(state, event.request)
     tally.met(rules.NO_DANGLING_REFERENCE)
-    if live.phase is not Phase.DONE:
+    if live.phase is not DONE:
         tally.fail(rules.NO_DANGLING_REFERENCE, "released", request=event.request, phase=live.phase.value)
     give_back(state, live)
     live.left_in = state.step
@@ -74,7 +74,7 @@ def release_again(state: State, event: ev.ReleaseAgain, tally: Tally) -> None:
 
 
 def _leave(state: State, live: Live, deferred: bool) -> None:
-    live.phase, live.left_in = Phase.DONE, state.step
+    live.phase, live.left_in = DONE, state.step
     live.swapped = None
     if not deferred:
         give_back(state, live)

@@ -9,7 +9,7 @@ from kvspec import rules
 from kvspec.layout import Group, Tables
 from kvspec.state import Live, State
 from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import BlockId, Phase, RequestId
+from kvspec.vocabulary import DONE, RUNNING, WAITING, BlockId, Phase, RequestId
 
 
 def live_of(state: State, id: RequestId) -> Live:
@@ -36,7 +36,7 @@ def require_present(tally: Tally, live: Live) -> None:
     Raises sched/one-queue.
     """
     tally.met(rules.ONE_QUEUE)
-    if live.phase is Phase.DONE:
+    if live.phase is DONE:
         tally.fail(rules.ONE_QUEUE, "left", request=live.request.id)
 
 
@@ -45,7 +45,7 @@ def require_scheduled_once(state: State, tally: Tally, live: Live) -> None:
 
     Raises sched/one-queue, alloc/in-flight-fence, sched/step-budget, and what `require_phase` raises.
     """
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     tally.met(rules.ONE_QUEUE, rules.STEP_BUDGET)
     if live.ran:
         tally.fail(rules.ONE_QUEUE, "twice", request=live.request.id)
@@ -188,7 +188,7 @@ def require_victim(tally: Tally, live: Live) -> None:
 
     Raises sched/one-queue, and what `require_phase` raises.
     """
-    require_phase(tally, live, Phase.RUNNING)
+    require_phase(tally, live, RUNNING)
     tally.met(rules.ONE_QUEUE)
     if live.ran:
         tally.fail(rules.ONE_QUEUE, "victim", request=live.request.id)
@@ -207,6 +207,6 @@ def check_order(state: State, tally: Tally, live: Live) -> None:
         return (other.request.priority if by_priority else 0, other.arrival)
 
     tally.met(rules.FCFS_ORDER)
-    first = min((other for other in state.requests.values() if other.phase is Phase.WAITING), key=rank)
+    first = min((other for other in state.requests.values() if other.phase is WAITING), key=rank)
     if first is not live:
         tally.fail(rules.FCFS_ORDER, "overtakes", request=live.request.id, first=first.request.id)

@@ -7,7 +7,7 @@ from kvspec import rules
 from kvspec.needs import first_kept
 from kvspec.state import Live, State
 from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import BlockId, Phase
+from kvspec.vocabulary import RUNNING, BlockId
 
 
 def reset(state: State, event: ev.Reset, tally: Tally) -> None:
@@ -88,7 +88,7 @@ def _check_decode_gap(state: State, tally: Tally) -> None:
     if "decode-first" not in state.capabilities.profiles:
         return
     for live in state.requests.values():
-        if live.phase is not Phase.RUNNING or live.transfer is not None or live.computed >= len(live.tokens):
+        if live.phase is not RUNNING or live.transfer is not None or live.computed >= len(live.tokens):
             continue
         fits = all(need <= state.available_in(pool) for pool, need in enumerate(_needs(state, live)))
         could = state.left > 0 and fits and len(state.planned) < state.world.max_running

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from kvspec import events as ev
 from kvspec import rules
-from kvspec.layout import Kind
 from kvspec.needs import Run, reads, runs, writes
 from kvspec.state import Live, State
 from kvspec.transition.blocks import forget_flights, give_back, grow, publish
@@ -19,7 +18,7 @@ from kvspec.transition.guards import (
     require_victim,
 )
 from kvspec.violation import HarnessFault, Tally
-from kvspec.vocabulary import BlockId, Phase, TransferId
+from kvspec.vocabulary import DONE, RUNNING, WAITING, BlockId, TransferId
 
 FROM_HOST = -1
 """In the place of a step, for what a transfer has written: no step that fails or is in flight has."""
@@ -41,7 +40,7 @@ def swap_out(state: State, event: ev.SwapOut, tally: Tally) -> None:
     give_back(state, live)
     forget_flights(state, live)
     _begin_transfer(state, live, event.transfer, frozenset(blocks))
-    live.phase, live.resumed, live.preempted_in = Phase.WAITING, True, state.step
+    live.phase, live.resumed, live.preempted_in = WAITING, True, state.step
     state.progressed = True
 
 
@@ -51,7 +50,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     Raises alloc/in-flight-fence, and what `require_phase`, `grow` and `_require_homes` raise.
     """
     live = live_of(state, event.request)
-    require_phase(tally, live, Phase.WAITING)
+    require_phase(tally, live, WAITING)
     if live.swapped is None:
         raise HarnessFault(f"{event.request} is swapped in but was never swapped out")
     tally.met(rules.IN_FLIGHT_FENCE)
@@ -69,7 +68,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
             home.failed = home.failed or place in live.garbage
     _begin_transfer(state, live, event.transfer, frozenset(live.held()))
     state.arriving |= {event.transfer}
-    live.phase, live.swapped = Phase.RUNNING, None
+    live.phase, live.swapped = RUNNING, None
     for number in range(len(live.tables)):
         publish(state, live, number, 0)
     state.progressed = True
@@ -91,7 +90,7 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
     for live in state.requests.values():
         if live.transfer == event.transfer:
             live.transfer = None
-            if live.phase is Phase.DONE:
+            if live.phase is DONE:
                 live.left_in = state.step
 
 
@@ -116,7 +115,7 @@ def _slots(state: State, live: Live) -> Iterator[tuple[int, Run]]:
     """Of each group in turn, the slots that are written, one by one."""
     for number, group in enumerate(state.layout.groups):
         for slot in writes(group, 0, live.filled[number]):
-            yield number, next(runs(group, range(slot, slot + 1)))
+            yield from ((number, run) for run in runs(group, range(slot, slot + 1)))
 
 
 def _require_homes(state: State, tally: Tally, live: Live) -> None:
@@ -129,8 +128,8 @@ def _require_homes(state: State, tally: Tally, live: Live) -> None:
     for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
         facts = {"request": live.request.id, "group": number}
         lacking = [run.entry for run in runs(group, reads(group, live.filled[number])) if _is_empty(table, run)]
-        tally.met(rules.DRAFT_GROUP_HIT if group.kind is Kind.DRAFT else rules.EVERY_GROUP_HIT)
-        if lacking and group.kind is Kind.DRAFT:
+        tally.met(rules.DRAFT_GROUP_HIT if group.drafts else rules.EVERY_GROUP_HIT)
+        if lacking and group.drafts:
             tally.fail(rules.DRAFT_GROUP_HIT, "brought", index=lacking[0], **facts)
         elif lacking:
             tally.fail(rules.EVERY_GROUP_HIT, "brought", index=lacking[0], **facts)

@@ -86,8 +86,10 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
     Raises alloc/in-flight-fence, alloc/count-equals-holders, alloc/reserved-block, alloc/no-dangling-reference.
     """
     tally.met(rules.COUNT_EQUALS_HOLDERS, rules.NO_DANGLING_REFERENCE)
-    strange = {id: times for id, times in Counter(free_set).items() if times > 1 or id not in state.evictable}
-    for id, times in strange.items():
+    names = set(free_set)
+    if len(names) == len(free_set) and state.evictable.keys() >= names:
+        return
+    for id, times in Counter(free_set).items():
         if state.blocks[id].fence:
             tally.fail(rules.IN_FLIGHT_FENCE, "free", block=id)
         if times > 1:
@@ -105,11 +107,10 @@ def _keyed(state: State, keyed: frozenset[BlockId], tally: Tally) -> None:
     """
     tally.met(rules.CONTENT_MATCHES_KEY)
     _kept(state, keyed, tally)
-    for id in sorted(keyed):
-        block = state.blocks[id]
-        if None not in block.contexts or block.fence:
+    for id in sorted(id for id in keyed if None in state.blocks[id].contexts):
+        if state.blocks[id].fence:
             continue
-        if block.failed:
+        if state.blocks[id].failed:
             tally.fail(rules.INVALIDATE, "indexed", block=id)
         else:
             tally.fail(rules.PUBLISH_ONLY_COMPUTED, "indexed", block=id)

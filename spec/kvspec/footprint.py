@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from kvspec.state import Block, Live, State, Untouched
-from kvspec.vocabulary import DONE, BlockId
+from kvspec.vocabulary import BlockId
 
 _ONLY_WORDS: Final[dict[type, set[str]]] = {
     State: {"releases"},
@@ -23,8 +23,8 @@ _ONLY_WORDS: Final[dict[type, set[str]]] = {
 """Fields that a rule asks for its name or its count only; releases and depths are told by `_batches`."""
 
 _APART: Final[dict[type, set[str]]] = {
-    State: {"requests", "blocks", "evictable", "in_flight", "transfers", "contexts", "world", "capabilities", "mirror"}
-    | {"shown", "kept", "layout", "starts"},
+    State: {"requests", "present", "blocks", "evictable", "in_flight", "transfers", "starts"}
+    | {"contexts", "world", "capabilities", "layout", "mirror", "shown", "kept"},
     Live: {"tables"},
     Block: set(),
 }
@@ -110,8 +110,7 @@ def _renamed(touched: Mapping[Any, Iterable[BlockId]], names: Mapping[BlockId, i
 
 def _matters(state: State, live: Live) -> bool:
     """A request that has left and given its blocks back can only be named again to be refused, save by lazy queues."""
-    lingers = live.left_in >= state.oldest
-    return live.phase is not DONE or any(live.tables) or live.transfer is not None or lingers
+    return not live.gone or live.left_in >= state.oldest
 
 
 def _batches(blocks: Iterable[Block]) -> tuple[tuple[int, int] | None, ...]:

@@ -88,7 +88,7 @@ def _check_unread(state: State, tally: Tally, live: Live, number: int, id: Block
     owner = state.blocks[id].owner
     if owner != number:
         tally.fail(rules.CONSERVATION, "owner", request=who, block=id, group=number, owner=owner)
-    for other in state.requests.values():
+    for other in state.present.values():
         table = other.tables[number]
         if id in table and other.computed < (table.index(id) + 1) * size:
             facts = {"group": number, "other": other.request.id}
@@ -177,8 +177,7 @@ def _other_tenant(state: State, live: Live, block: Block, run: Run) -> str | Non
 
 def in_pool(state: State, number: int, id: BlockId) -> bool:
     """Whether the block exists, in the pool of the group."""
-    first = state.layout.pool_of(number) * state.world.num_blocks
-    return first <= id < first + state.world.num_blocks
+    return id // state.world.num_blocks == state.layout.pool_of(number)
 
 
 def _check_longest(state: State, tally: Tally, live: Live, hit: int) -> None:

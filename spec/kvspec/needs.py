@@ -40,7 +40,7 @@ def writes(group: Group, start: int, end: int) -> range | list[int]:
 
 def first_kept(group: Group, earliest: int) -> int:
     """The first table entry that queries at positions `earliest` and later may read; those before it may go."""
-    return reads(group, earliest).start // group.block_size
+    return max(0, earliest - group.reach) // group.block_size
 
 
 def slots_after(group: Group, computed: int, known: int, *, ahead: bool) -> int:
@@ -52,13 +52,13 @@ def slots_after(group: Group, computed: int, known: int, *, ahead: bool) -> int:
 
 def runs(group: Group, slots: range | list[int]) -> list[Run]:
     """The slots entry by entry, in order."""
-    size, found = group.block_size, []
+    size, found, new = group.block_size, [], tuple.__new__  # in a third of the time of a call of `Run`
     if isinstance(slots, list) or group.recurs:
         return [Run(slot // size, 0, slot, slot + 1) for slot in slots]
     first, end = slots.start, slots.stop
     while first < end:
         index, offset = divmod(first, size)
         stop = min(first - offset + size, end)
-        found.append(Run(index, offset, first, stop))
+        found.append(new(Run, (index, offset, first, stop)))
         first = stop
     return found

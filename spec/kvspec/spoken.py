@@ -8,7 +8,6 @@ from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Live, State
 from kvspec.violation import Tally
-from kvspec.vocabulary import DONE
 
 
 def tables(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -18,13 +17,14 @@ def tables(state: State, event: ev.Observe, tally: Tally) -> None:
     """
     told, number = event.tables or {}, event.group
     tally.met(rules.NO_DANGLING_REFERENCE)
-    for id, live in state.requests.items():
-        table, own = told.get(id, ()), live.tables[number]
-        if (table or own) and list(table) != own:
-            tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, table=list(table), own=own)
-    for id, blocks in told.items():
-        if id not in state.requests and not all(state.reserved(block) for block in blocks if block is not None):
-            tally.fail(rules.FAILURE_IS_ATOMIC, "stranger's table", request=id, table=list(blocks))
+    for id in {**state.present, **told}:
+        table, live = told.get(id, ()), state.requests.get(id)
+        if live is not None:
+            if (table or live.tables[number]) and list(table) != live.tables[number]:
+                facts = {"table": list(table), "own": live.tables[number]}
+                tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, **facts)
+        elif not all(state.reserved(block) for block in table if block is not None):
+            tally.fail(rules.FAILURE_IS_ATOMIC, "stranger's table", request=id, table=list(table))
 
 
 def queues(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -52,5 +52,4 @@ def _is_gone(state: State, live: Live) -> bool:
     Queues may be cleaned lazily: in the step that is planned after the request has left, or when that step completes.
     Where a step was never dispatched it is not told when it completes: at the latest when the next one ends.
     """
-    holds = live.phase is not DONE or any(live.tables) or live.transfer is not None
-    return not holds and live.left_in < state.oldest
+    return live.gone and live.left_in < state.oldest

@@ -154,6 +154,11 @@ class Live:
         return (id for table in self.tables for id in table if id is not None)
 
     @property
+    def gone(self) -> bool:
+        """Whether it has left and nothing is held or brought for it."""
+        return self.phase is DONE and self.transfer is None and not any(self.tables)
+
+    @property
     def generated(self) -> int:
         """Number of tokens sampled so far."""
         return len(self.tokens) - len(self.request.prompt)
@@ -171,6 +176,8 @@ class State:
     evictable: dict[BlockId, None]
     left: int
     layout: Layout
+    present: dict[RequestId, Live] = field(default_factory=dict, compare=False)
+    """All requests but some that are gone; who is gone when a step ends is in it no more."""
     step: int = 0
     epoch: int = 0
     releases: int = 0
@@ -195,14 +202,23 @@ class State:
     kept: frozenset[BlockId] | None = None
     """Those that were in it when a reset was refused, until it is told again."""
 
+    def __post_init__(self) -> None:
+        """Where it is not said who is present, everybody is."""
+        self.present = self.present or dict(self.requests)
+
     def copy(self) -> State:
         """An independent copy. The trie of contexts is shared: it only grows, and ids keep their meaning."""
         twin = State(*_read_state(self))
         twin.requests = {id: live.copy() for id, live in self.requests.items()}
+        twin.present = {id: twin.requests[id] for id in self.present}
         twin.blocks = [block.copy() for block in self.blocks]
         twin.evictable, twin.transfers = dict(self.evictable), dict(self.transfers)
         twin.planned, twin.in_flight, twin.starts = dict(self.planned), dict(self.in_flight), dict(self.starts)
         return twin
+
+    def enter(self, live: Live) -> None:
+        """A request comes."""
+        self.requests[live.request.id] = self.present[live.request.id] = live
 
     def own(self, id: BlockId) -> Block:
         """The block, as one that may be changed."""
@@ -249,11 +265,11 @@ class State:
 
     def live(self) -> list[Live]:
         """The requests that are not done, in order of arrival."""
-        return [live for live in self.requests.values() if live.phase is not DONE]
+        return [live for live in self.present.values() if live.phase is not DONE]
 
     def holders(self) -> dict[BlockId, int]:
         """For each held block, the number of live tables that name it, counted anew."""
-        tables = [table for live in self.requests.values() for table in live.tables if table]
+        tables = [table for live in self.present.values() for table in live.tables if table]
         counts = Counter(chain.from_iterable(tables))
         counts.pop(None, None)
         return cast(dict[BlockId, int], counts)

@@ -55,8 +55,9 @@ class Tally:
 
     def met(self, *rules: Rule) -> None:
         """Count one more time that the precondition of each of the rules was met."""
+        exercised = self.exercised
         for rule in rules:
-            self.exercised[rule] += 1
+            exercised[rule] += 1
 
     def fail(self, rule: Rule, how: str, **facts: object) -> None:
         """A guard of the law does not hold. Raises `Broken`, or the `Violation` that blame makes of it.

@@ -14,12 +14,6 @@ from kvspec.state import Live, State
 from kvspec.violation import Tally
 
 
-def count(state: State, past: Past, event: ev.Event, tally: Tally) -> None:
-    """Count what an event puts to the test, before it happens."""
-    if (counted := _COUNTED.get(type(event))) is not None:
-        counted(state, past, event, tally)
-
-
 def _hit(state: State, past: Past, event: ev.Start | ev.Lookup, tally: Tally) -> None:
     """Another request has the same, or nearly the same, first block of tokens; or the hit was looked up before."""
     live = state.requests.get(event.request)
@@ -55,7 +49,7 @@ def _in_parts(state: State, past: Past, event: ev.Compute | ev.Sample | ev.Finis
     if live is None:
         return
     rule = rules.RESUME_EQUALS_UNINTERRUPTED if live.resumed else rules.CHUNK_INDEPENDENCE
-    tally.met(*[rule] * _GUARDS[type(event)])
+    tally.exercised[rule] += _GUARDS[type(event)]
     if live.hit and isinstance(event, ev.Compute):
         tally.met(rules.FRESH_HIT)
 
@@ -74,7 +68,7 @@ def _observed(state: State, past: Past, event: ev.Observe, tally: Tally) -> None
         tally.met(rules.EVERY_EXIT_RELEASES)
 
 
-_COUNTED: Mapping[type, Callable[[State, Past, Any, Tally], None]] = MappingProxyType(
+COUNTED: Mapping[type, Callable[[State, Past, Any, Tally], None]] = MappingProxyType(
     {
         ev.Start: _hit,
         ev.Lookup: _hit,
@@ -84,3 +78,4 @@ _COUNTED: Mapping[type, Callable[[State, Past, Any, Tally], None]] = MappingProx
         ev.Observe: _observed,
     }
 )
+"""By event, what counts the rules that it puts to the test, before it happens."""

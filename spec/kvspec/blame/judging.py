@@ -40,7 +40,8 @@ def begin(world: World, capabilities: Freedoms) -> Judged:
 def judge(judged: Judged, event: ev.Event, tally: Tally) -> None:
     """Apply `event` in place. Raises `Violation`, by the rule that explains it, where it is not allowed."""
     state, past = judged.state, judged.past
-    exercised.count(state, past, event, tally)
+    if (counted := exercised.COUNTED.get(type(event))) is not None:
+        counted(state, past, event, tally)
     past.before(state, event)
     tally.blame = partial(finding, state, past, event)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kvspec import events as ev
 from kvspec.state import Live, State
-from kvspec.vocabulary import DONE, BlockId, KeyParts, RequestId, TokenId
+from kvspec.vocabulary import BlockId, KeyParts, RequestId, TokenId
 
 Prompt = tuple[tuple[TokenId, ...], KeyParts]
 """The first block of a prompt, and what else its key must cover."""
@@ -56,7 +56,7 @@ class Past:
             return True
         if self.refused or isinstance(self.last, ev.Lookup) or any(state.in_flight.values()):
             return False
-        return all(live.phase is DONE for live in state.requests.values())
+        return not state.live()
 
     def before(self, state: State, event: ev.Event) -> None:
         """The event is about to happen: the blocks that it hands out lose what they hold."""
@@ -74,14 +74,15 @@ class Past:
 
     def follow(self, state: State, event: ev.Event) -> None:
         """The event has happened."""
-        if (remember := _REMEMBER.get(type(event))) is not None:
+        kind = type(event)
+        if (remember := _REMEMBER.get(kind)) is not None:
             remember(self, state, event)
-        if not isinstance(event, ev.Observe) and not self._only_asked(state, event):
+        if kind is not ev.Observe and not (isinstance(event, ev.Abort) and self._only_asked(state, event)):
             self.last = event
 
-    def _only_asked(self, state: State, event: ev.Event) -> bool:
+    def _only_asked(self, state: State, event: ev.Abort) -> bool:
         """Whether somebody goes who was refused or told a hit, has held nothing, and gives nothing back."""
-        if not isinstance(event, ev.Abort) or not isinstance(self.last, ev.Refuse | ev.Lookup):
+        if not isinstance(self.last, ev.Refuse | ev.Lookup):
             return False
         return self.last.request == event.request and not state.requests[event.request].started
 

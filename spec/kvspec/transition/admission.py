@@ -29,7 +29,7 @@ def add(state: State, event: ev.Add, tally: Tally) -> None:
     contexts, groups = state.contexts.chain(request.parts, request.prompt), state.layout.groups
     live = Live(request, len(state.requests), list(request.prompt), contexts)
     live.tables, live.filled = [[] for _ in groups], [0 for _ in groups]
-    state.requests[request.id] = live
+    state.enter(live)
 
 
 def reject(state: State, event: ev.Reject, tally: Tally) -> None:
@@ -131,4 +131,4 @@ def fork(state: State, event: ev.Fork, tally: Tally) -> None:
                 take(state, tally, ours, child, number)
                 copy_content(state, theirs, ours, state.layout.groups[number].slots)
             child.tables[number].append(ours)
-    state.requests[event.child.id] = child
+    state.enter(child)

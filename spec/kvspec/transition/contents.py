@@ -114,21 +114,21 @@ def read(state: State, tally: Tally, live: Live, number: int, slots: range) -> N
     Raises prefix/every-group-hit, prefix/shared-bytes-never-change, prefix/draft-group-hit.
     """
     group, table, who = state.layout.groups[number], live.tables[number], live.request.id
-    drafts = group.drafts
+    drafts, lag, contexts = group.drafts, group.lag, live.contexts
     if drafts:
         tally.met(rules.DRAFT_GROUP_HIT)
-    for run in runs(group, slots):
-        id = table[run.entry] if run.entry < len(table) else None
+    for index, offset, first, stop in runs(group, slots):
+        id = table[index] if index < len(table) else None
         if id is None:
             if drafts:
-                tally.fail(rules.DRAFT_GROUP_HIT, "lacks", request=who, group=number, index=run.entry)
+                tally.fail(rules.DRAFT_GROUP_HIT, "lacks", request=who, group=number, index=index)
             else:
-                tally.fail(rules.EVERY_GROUP_HIT, "lacks", request=who, group=number, index=run.entry)
+                tally.fail(rules.EVERY_GROUP_HIT, "lacks", request=who, group=number, index=index)
             continue
-        held = state.blocks[id].contexts[run.offset : run.offset + run.stop - run.first]
-        own = live.contexts[run.first + group.lag : run.stop + group.lag]
-        if held != own and (wrong := live.first_strange(held, run.first + group.lag)) is not None:
-            facts = {"slot": run.offset + wrong, "position": run.first + group.lag + wrong, "group": number}
+        held = state.blocks[id].contexts[offset : offset + stop - first]
+        own = contexts[first + lag : stop + lag]
+        if held != own and (wrong := live.first_strange(held, first + lag)) is not None:
+            facts = {"slot": offset + wrong, "position": first + lag + wrong, "group": number}
             if drafts:
                 tally.fail(rules.DRAFT_GROUP_HIT, "read", request=who, block=id, **facts)
             else:

@@ -207,6 +207,6 @@ def check_order(state: State, tally: Tally, live: Live) -> None:
         return (other.request.priority if by_priority else 0, other.arrival)
 
     tally.met(rules.FCFS_ORDER)
-    first = min((other for other in state.requests.values() if other.phase is WAITING), key=rank)
+    first = min((other for other in state.present.values() if other.phase is WAITING), key=rank)
     if first is not live:
         tally.fail(rules.FCFS_ORDER, "overtakes", request=live.request.id, first=first.request.id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.needs import first_kept
@@ -30,7 +32,7 @@ def fail_step(state: State, event: ev.FailStep, tally: Tally) -> None:
             if writer is not None and writer[1] == event.step:
                 block.contexts[offset] = None
                 block.failed, block.key = True, None
-    for live in state.requests.values():
+    for live in state.present.values():
         if live.swapped is not None:
             live.garbage |= {position for position, step in enumerate(live.swapped_by) if step == event.step}
             live.swapped = [None if p in live.garbage else context for p, context in enumerate(live.swapped)]
@@ -54,7 +56,8 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     state.step += 1
     state.left = state.world.token_budget
     state.progressed, state.planned = False, {}
-    for live in state.requests.values():
+    state.present = {id: live for id, live in state.present.items() if not live.gone}
+    for live in state.present.values():
         live.ran = False
 
 
@@ -68,7 +71,7 @@ def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:
     for id, start in state.planned.items():
         for group, table in zip(state.layout.groups, state.requests[id].tables, strict=True):
             touched.update(table[first_kept(group, start) :])
-    state.in_flight[event.step] = frozenset(id for id in touched if id is not None)
+    state.in_flight[event.step] = frozenset(cast(set[BlockId], touched - {None}))
     state.starts[event.step] = state.planned
 
 
@@ -87,7 +90,7 @@ def _check_decode_gap(state: State, tally: Tally) -> None:
     """
     if "decode-first" not in state.capabilities.profiles:
         return
-    for live in state.requests.values():
+    for live in state.present.values():
         if live.phase is not RUNNING or live.transfer is not None or live.computed >= len(live.tokens):
             continue
         fits = all(need <= state.available_in(pool) for pool, need in enumerate(_needs(state, live)))

@@ -87,7 +87,7 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
         if block.ref == 0 and not block.fence:
             block.release = state.releases
             state.evictable[id] = None
-    for live in state.requests.values():
+    for live in state.present.values():
         if live.transfer == event.transfer:
             live.transfer = None
             if live.phase is DONE:

@@ -16,6 +16,7 @@ DROPPED = MappingProxyType(
             "capabilities": _CONSTANT,
             "layout": _CONSTANT,
             "starts": "read only where a layout trims what is not read any more, and a scope has one full group",
+            "present": "the requests without those that are gone",
             "contexts": "only grows, and its ids keep their meaning: one trie serves all states of a search",
             "step": _RELATIVE,
             "epoch": "only compared with the epochs of blocks: kept as whether a block is stale",

@@ -57,10 +57,10 @@ class Contexts:
 
     def elements(self, context: int) -> tuple[Element, ...]:
         """The tokens of a history with their media, oldest first."""
-        reverse = []
-        while (element := self._elements[context]) is not None:
+        reverse, elements, parents = [], self._elements, self._parents
+        while (element := elements[context]) is not None:
             reverse.append(element)
-            context = self._parents[context]
+            context = parents[context]
         return tuple(reversed(reverse))
 
     def _new(self, parent: int, element: Element | None) -> int:

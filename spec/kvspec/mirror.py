@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from kvspec.contexts import Element
 from kvspec.published import DEVICE, BlockRemoved, BlockStored, Published, PublishedKey
@@ -22,8 +21,7 @@ from kvspec.vocabulary import KeyParts, TokenId
 _RULE = MIRROR_EQUALS_INDEX
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """What one block stands for: every token up to its end with the media behind it, and the namespace."""
 
     salt: str | None
@@ -52,8 +50,7 @@ class Content:
         return f"({spelt})" + (f" under {' '.join(said)}" if said else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One key of the mirror: its content and, where the engine tells of each copy, how many there are."""
 
     content: Content

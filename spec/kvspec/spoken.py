@@ -8,6 +8,7 @@ from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Live, State
 from kvspec.violation import Tally
+from kvspec.vocabulary import DONE
 
 
 def tables(state: State, event: ev.Observe, tally: Tally) -> None:
@@ -17,11 +18,12 @@ def tables(state: State, event: ev.Observe, tally: Tally) -> None:
     """
     told, number = event.tables or {}, event.group
     tally.met(rules.NO_DANGLING_REFERENCE)
-    for id in {**state.present, **told}:
-        table, live = told.get(id, ()), state.requests.get(id)
-        if live is not None:
-            if (table or live.tables[number]) and list(table) != live.tables[number]:
-                facts = {"table": list(table), "own": live.tables[number]}
+    own = {id: tuple(live.tables[number]) for id, live in state.present.items() if live.tables[number]}
+    for id in () if told == own else {**own, **told}:
+        table = told.get(id, ())
+        if id in state.requests:
+            if tuple(table) != own.get(id, ()):
+                facts = {"table": list(table), "own": list(own.get(id, ()))}
                 tally.fail(rules.NO_DANGLING_REFERENCE, "table", request=id, group=number, **facts)
         elif not all(state.reserved(block) for block in table if block is not None):
             tally.fail(rules.FAILURE_IS_ATOMIC, "stranger's table", request=id, table=list(table))
@@ -32,18 +34,21 @@ def queues(state: State, event: ev.Observe, tally: Tally) -> None:
 
     Raises sched/one-queue, alloc/failure-is-atomic.
     """
-    names = Counter((*(event.waiting or ()), *(event.running or ())))
+    names = (*(event.waiting or ()), *(event.running or ()))
+    standing = set(names)
     tally.met(rules.ONE_QUEUE)
-    for id, times in names.items():
-        if times > 1:
-            tally.fail(rules.ONE_QUEUE, "queues", request=id, times=times)
-        if id not in state.requests:
+    if len(standing) < len(names):
+        id, times = Counter(names).most_common(1)[0]
+        tally.fail(rules.ONE_QUEUE, "queues", request=id, times=times)
+    for id in names:
+        live = state.requests.get(id)
+        if live is None:
             tally.fail(rules.FAILURE_IS_ATOMIC, "stranger", request=id)
-        elif _is_gone(state, state.requests[id]):
+        elif live.phase is DONE and _is_gone(state, live):
             tally.fail(rules.ONE_QUEUE, "gone", request=id)
-    missing = [live.request.id for live in state.live() if live.request.id not in names]
-    if missing:
-        tally.fail(rules.ONE_QUEUE, "no queue", request=missing[0])
+    for id, live in state.present.items():
+        if live.phase is not DONE and id not in standing:
+            tally.fail(rules.ONE_QUEUE, "no queue", request=id)
 
 
 def _is_gone(state: State, live: Live) -> bool:

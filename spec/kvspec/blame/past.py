@@ -9,7 +9,7 @@ from typing import Any
 
 from kvspec import events as ev
 from kvspec.state import Live, State
-from kvspec.vocabulary import BlockId, KeyParts, RequestId, TokenId
+from kvspec.vocabulary import DONE, BlockId, KeyParts, RequestId, TokenId
 
 Prompt = tuple[tuple[TokenId, ...], KeyParts]
 """The first block of a prompt, and what else its key must cover."""
@@ -56,7 +56,7 @@ class Past:
             return True
         if self.refused or isinstance(self.last, ev.Lookup) or any(state.in_flight.values()):
             return False
-        return not state.live()
+        return all(live.phase is DONE for live in state.present.values())
 
     def before(self, state: State, event: ev.Event) -> None:
         """The event is about to happen: the blocks that it hands out lose what they hold."""

@@ -59,12 +59,12 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     grow(state, tally, live, per_group(state, event), live.computed)
     live.homes = live.computed
     _require_homes(state, tally, live)
-    for place, (number, run) in enumerate(_slots(state, live)):
+    for place, (number, entry, offset) in enumerate(_slots(state, live)):
         table = live.tables[number]
-        if (id := table[run.entry] if run.entry < len(table) else None) is not None:
+        if (id := table[entry] if entry < len(table) else None) is not None:
             home = state.blocks[id]
-            home.contexts[run.offset] = live.swapped[place]
-            home.writers[run.offset] = (event.request, FROM_HOST)
+            home.contexts[offset] = live.swapped[place]
+            home.writers[offset] = (event.request, FROM_HOST)
             home.failed = home.failed or place in live.garbage
     _begin_transfer(state, live, event.transfer, frozenset(live.held()))
     state.arriving |= {event.transfer}
@@ -97,13 +97,13 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
 def _copy_out(state: State, live: Live) -> None:
     """What the slots hold, with the steps that wrote them, and which of it is garbage; nothing of what was trimmed."""
     found: list[tuple[int | None, int | None, bool]] = []
-    for number, run in _slots(state, live):
+    for number, entry, offset in _slots(state, live):
         table = live.tables[number]
-        id = table[run.entry] if run.entry < len(table) else None
+        id = table[entry] if entry < len(table) else None
         if id is None:
             found.append((None, None, False))
         else:
-            block, offset = state.blocks[id], run.offset
+            block = state.blocks[id]
             context, writer = block.contexts[offset], block.writers[offset]
             found.append((context, writer and writer[1], block.failed and context is None))
     live.swapped = [context for context, _, _ in found]
@@ -111,11 +111,12 @@ def _copy_out(state: State, live: Live) -> None:
     live.garbage = frozenset(place for place, (_, _, bad) in enumerate(found) if bad)
 
 
-def _slots(state: State, live: Live) -> Iterator[tuple[int, Run]]:
-    """Of each group in turn, the slots that are written, one by one."""
+def _slots(state: State, live: Live) -> Iterator[tuple[int, int, int]]:
+    """Of each group in turn, the slots that are written, one by one: their entries, and their places in the blocks."""
     for number, group in enumerate(state.layout.groups):
         for slot in writes(group, 0, live.filled[number]):
-            yield from ((number, run) for run in runs(group, range(slot, slot + 1)))
+            entry, offset = divmod(slot, group.block_size)
+            yield number, entry, 0 if group.recurs else offset
 
 
 def _require_homes(state: State, tally: Tally, live: Live) -> None:

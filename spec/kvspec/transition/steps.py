@@ -56,9 +56,9 @@ def end_step(state: State, event: ev.EndStep, tally: Tally) -> None:
     state.step += 1
     state.left = state.world.token_budget
     state.progressed, state.planned = False, {}
-    state.present = {id: live for id, live in state.present.items() if not live.gone}
     for live in state.present.values():
         live.ran = False
+    state.present = {id: live for id, live in state.present.items() if not live.gone}
 
 
 def dispatch(state: State, event: ev.Dispatch, tally: Tally) -> None:

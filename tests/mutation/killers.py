@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.scope import SCOPE
+from tests.mutation.scope import ROOMS, SCOPE, killers_of
 
 Kill = tuple[str, str]
 """(the kind of killer, what it saw)."""
@@ -33,7 +33,7 @@ def kill(module: str, corpus: Path) -> Kill | None:
 
 def _tests(module: str, corpus: Path) -> str | None:
     """The first test that fails."""
-    for file in SCOPE[module].tests:
+    for file in killers_of(SCOPE[module]):
         try:
             tests = list(_calls(importlib.import_module(file)))
         except Exception as error:
@@ -70,7 +70,7 @@ def _listed(names: Any, values: Any) -> list[dict[str, Any]]:
 def _honest(module: str, corpus: Path) -> str | None:
     """The first history in which an honest engine is accused, or is no longer what the specification says."""
     try:
-        for name, number, play in _honest_trials(corpus, SCOPE[module].surfaces):
+        for name, number, play in _honest_trials(corpus, ROOMS[SCOPE[module]].surfaces):
             try:
                 play()
             except Exception as error:
@@ -127,7 +127,7 @@ def _imposters(module: str, corpus: Path) -> str | None:
 
     fatal = read(corpus).fatal
     for imposter in IMPOSTERS:
-        if imposter.__name__ not in fatal or surface_of(imposter).value not in SCOPE[module].surfaces:
+        if imposter.__name__ not in fatal or surface_of(imposter).value not in ROOMS[SCOPE[module]].surfaces:
             continue
         rule, history = fatal[imposter.__name__]
         try:

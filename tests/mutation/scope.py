@@ -1,48 +1,59 @@
-"""What is mutated, and who must notice."""
+"""What is mutated, and who must notice: a file of tests says it of itself, with the marker `kills`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
-PAGED, GROUPS, TREE = ("pool", "stepper"), ("groups",), ("tree",)
+TESTS = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
-class Killers:
-    """Who must notice that a module is a mutant: files of tests, and the engines and imposters of some surfaces."""
+class Room:
+    """Modules that the same tests hold down, and the surfaces whose engines and imposters go through them."""
 
-    tests: tuple[str, ...]
-    surfaces: tuple[str, ...] = PAGED
-
-
-def _spec(*names: str, surfaces: tuple[str, ...] = PAGED) -> Killers:
-    return Killers(tuple(f"tests.spec.test_{name}" for name in names), surfaces)
+    modules: tuple[str, ...]
+    surfaces: tuple[str, ...]
 
 
-_REFERENCE = Killers(("tests.reference.test_pool", "tests.reference.test_mutants"))
-_GROUPED = ("groups", "groups_guards", "groups_blame", "groups_machine")
-_SPEC = _spec(
-    "transition", "guards", "blame", "self_descriptions", "claims_gaps", *_GROUPED, surfaces=(*PAGED, *GROUPS)
-)
-_GROUPS = _spec(*_GROUPED, surfaces=GROUPS)
-_TREE = _spec("tree", "tree_guards", surfaces=TREE)
-_MIRROR = _spec("mirror", "mirror_guards", surfaces=(*PAGED, *TREE))
-_TRANSITION = ("admission", "blocks", "computing", "contents", "exits", "guards", "steps", "transfers")
+def _of(package: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{package}.{name}" for name in names.split())
 
-SCOPE = MappingProxyType(
+
+ROOMS = MappingProxyType(
     {
-        **{f"kvreference.{name}": _REFERENCE for name in ("pool", "prefix_cache", "blocks", "scheduler")},
-        "kvspec.transition": _SPEC,
-        **{f"kvspec.transition.{name}": _SPEC for name in _TRANSITION},
-        **{f"kvspec.{name}": _SPEC for name in ("state", "hits", "claims", "spoken", "invariants")},
-        **{f"kvspec.{name}": _GROUPS for name in ("layout", "needs")},
-        **{f"kvspec.blame.{name}": _SPEC for name in ("past", "exercised", "keys", "hits", "reads", "claims")},
-        **{f"kvspec.tree.{name}": _TREE for name in ("vocabulary", "events", "state", "transition", "places", "shown")},
-        **{f"kvspec.{name}": _MIRROR for name in ("published", "mirror")},
+        "reference": Room(_of("kvreference", "pool prefix_cache blocks scheduler"), ("pool", "stepper")),
+        "law": Room(
+            _of("kvspec", "transition state hits claims spoken invariants")
+            + _of("kvspec.transition", "admission blocks computing contents exits guards steps transfers")
+            + _of("kvspec.blame", "past exercised keys hits reads claims"),
+            ("pool", "stepper", "groups"),
+        ),
+        "layout": Room(_of("kvspec", "layout needs"), ("groups",)),
+        "tree": Room(_of("kvspec.tree", "vocabulary events state transition places shown"), ("tree",)),
+        "mirror": Room(_of("kvspec", "published mirror"), ("pool", "stepper", "tree")),
     }
 )
-"""Each mutated module with its killers."""
+SCOPE = MappingProxyType({module: name for name, room in ROOMS.items() for module in room.modules})
+"""Each mutated module with the name of its room."""
+
+_MARK = re.compile(r"^pytestmark = pytest\.mark\.kills\((.*)\)$", re.M)
+
+
+@cache
+def killers_of(room: str) -> tuple[str, ...]:
+    """The files of tests that are marked to kill the mutants of a room, as modules."""
+    files = [path for path in sorted(TESTS.glob("*/test_*.py")) if room in marks(path)]
+    return tuple(".".join(("tests", path.parent.name, path.stem)) for path in files)
+
+
+def marks(path: Path) -> list[str]:
+    """The rooms of which a file of tests says that it kills their mutants."""
+    found = _MARK.search(path.read_text("utf-8"))
+    return re.findall(r'"(.*?)"', found[1]) if found else []
 
 
 def chosen(words: list[str]) -> list[str]:

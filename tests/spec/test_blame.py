@@ -17,6 +17,8 @@ from kvspec.rules import Rule
 from kvspec.vocabulary import Capabilities, Media
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, request
 
+pytestmark = pytest.mark.kills("law")
+
 BIG = replace(WORLD, num_blocks=8, token_budget=12)
 
 

@@ -36,6 +36,8 @@ from tests.spec.grouped import (
     world,
 )
 
+pytestmark = pytest.mark.kills("law", "layout")
+
 FAR = 40
 HYBRID, STATES, DRAFTS = "full:2 window:2:3", "full:2 state:2", "full:2 draft:2:1"
 

@@ -44,6 +44,8 @@ from tests.spec.grouped import (
 from tests.spec.test_groups import DRAFTS, HYBRID
 from tests.spec.test_groups_guards import HIT, LEFT_BY_A, LIKE_A, ZEROS, both, hit, long
 
+pytestmark = pytest.mark.kills("law", "layout")
+
 LIFE: tuple[Move, ...] = (
     admit(LEFT_BY_A, 0, 5, ids((1, 2, 3), (4, 5, 6))),
     compute(A, 5),

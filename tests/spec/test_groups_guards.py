@@ -37,6 +37,8 @@ from tests.spec.grouped import (
 )
 from tests.spec.test_groups import DRAFTS, HYBRID
 
+pytestmark = pytest.mark.kills("law", "layout")
+
 REVERSED = "window:2:3 full:2"
 ZEROS = (0, 0, 0, 0)
 LEFT_BY_A = request(A, *ZEROS, 1)

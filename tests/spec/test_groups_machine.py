@@ -40,6 +40,8 @@ from tests.spec.grouped import (
 )
 from tests.spec.test_groups import DRAFTS, HYBRID, STATES
 
+pytestmark = pytest.mark.kills("law", "layout")
+
 RECURRENT, ALL = "window:2:3 state:2", "full:2 window:2:3 state:2"
 ONE, TWO = TransferId(1), TransferId(2)
 FIVE = request(A, 0, 0, 0, 0, 1)

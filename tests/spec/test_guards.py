@@ -18,6 +18,8 @@ from kvspec.violation import HarnessFault, Violation
 from kvspec.vocabulary import BlockId, Phase
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, WORLD, after, breaks, request
 
+pytestmark = pytest.mark.kills("law")
+
 LRU, TAIL, FCFS, DECODE = (
     replace(PLAIN, profiles=frozenset({name})) for name in ("lru", "tail-first", "fcfs", "decode-first")
 )
@@ -609,3 +611,23 @@ def test_a_block_that_was_written_under_another_salt_breaks_isolation() -> None:
     assert broken(state) == [(rules.ISOLATION, "S10")]
     state.blocks[2].writers[0] = None
     assert broken(state) == []
+
+
+# Merging the blocks of who has left, and preempting who has none.
+
+MERGING = replace(PLAIN, remaps_duplicates=True)
+
+
+def test_only_who_runs_is_remapped() -> None:
+    two = (*RUN_A, ev.Add(request("B", 0, 1, 1)), ev.Start("B"), ev.Compute("B", 0, 3, (2, 3)), ev.EndStep())
+    after(*two, ev.Remap("B", 0, 0), capabilities=MERGING)
+    left = (*two, ev.Abort("B", deferred=True))
+    seen = breaks(rules.ONE_QUEUE, *left, ev.Remap("B", 0, 0), capabilities=MERGING)
+    assert "B is remapped while it is done" in str(seen)
+
+
+def test_preempting_a_victim_that_holds_nothing_is_no_idle_step() -> None:
+    """It frees no block (L1), but an honest scheduler may take it for a way to make room, once for each victim."""
+    idle = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"))
+    after(*idle, ev.Preempt("A"), ev.EndStep())
+    breaks(rules.PROGRESS_OR_REJECT, *idle, ev.EndStep())

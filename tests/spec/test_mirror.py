@@ -18,6 +18,8 @@ from kvspec.transition import advance
 from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, Capabilities, KeyParts, Media, Request, RequestId, TokenId, World
 
+pytestmark = pytest.mark.kills("mirror")
+
 A, B, C = "key a", "key b", "key c"
 
 

@@ -15,6 +15,8 @@ from kvspec.violation import Tally
 from kvspec.vocabulary import KeyParts
 from tests.spec.test_mirror import TWO, A, B, C, broken, content, contents, tokens
 
+pytestmark = pytest.mark.kills("mirror")
+
 FIRST, SECOND = content(1, 2), content(1, 2, 3, 4)
 
 

@@ -17,6 +17,8 @@ from kvspec.violation import HarnessFault
 from tests.spec.test_blame import counted
 from tests.spec.test_transition import CACHED_A, PLAIN, RUN_A, SWAPPED, after, breaks, judged, request
 
+pytestmark = pytest.mark.kills("law")
+
 RESERVED = replace(PLAIN, reserved_blocks=frozenset({3}))
 REFUSED = (*RUN_A, ev.Add(request("B", *(1,) * 5)), ev.Refuse("B", 3))
 FAILED = (*RUN_A, ev.FailStep(0))
@@ -441,3 +443,42 @@ def test_queries_and_hits_each_only_grow() -> None:
 
 def test_a_claim_that_is_not_made_is_not_judged() -> None:
     assert counted(*RUN_A, ev.Observe()) == {}
+
+
+# Requests that nobody has added.
+
+REFUSED = (*RUN_A, ev.Add(request("B", *(1,) * 5)), ev.Refuse("B", 3))
+RESERVED = replace(PLAIN, reserved_blocks=frozenset({3}))
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        (ev.Observe(tables={"A": (0, 1), "?": (2,)}), r"has the table \[2\]"),
+        (ev.Observe(waiting=("?",), running=("A",)), "stands in a queue"),
+        (ev.Observe(waiting=(), running=("A", "?")), "stands in a queue"),
+    ],
+)
+def test_a_request_that_nobody_has_added_is_a_slip_of_the_teller(claim: ev.Observe, told: str) -> None:
+    for events in (RUN_A, (*RUN_A, ev.Reset(True))):
+        with pytest.raises(HarnessFault, match=r"\?, which was never added, " + told):
+            judge(judged(*events), claim, Tally())
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ev.Observe(tables={"A": (0, 1), "C": (2,)}),
+        ev.Observe(waiting=("B", "C"), running=("A",)),
+    ],
+)
+def test_what_a_refused_fork_leaves_behind(claim: ev.Observe) -> None:
+    seen = breaks(rules.FAILURE_IS_ATOMIC, *REFUSED, claim)
+    assert "C, which was never added" in str(seen) and seen.facts["request"] == "C"
+
+
+def test_an_empty_table_and_padding_are_nobody() -> None:
+    after(*RUN_A, ev.Observe(tables={"A": (0, 1), "?": ()}))
+    after(*RUN_A, ev.Observe(tables={"A": (0, 1), "?": (3, 3)}), capabilities=RESERVED)
+    with pytest.raises(HarnessFault):
+        judge(judged(*RUN_A, capabilities=RESERVED), ev.Observe(tables={"A": (0, 1), "?": (3, 2)}), Tally())

@@ -31,6 +31,8 @@ from kvspec.invariants import broken_invariants
 from kvspec.rules import Rule
 from kvspec.violation import HarnessFault
 
+pytestmark = pytest.mark.kills("law")
+
 WORLD = World(num_blocks=4, block_size=2, token_budget=4, max_running=2)
 PLAIN = Capabilities(salts=True, adapters=True, media=True, preemptions=("recompute", "swap"))
 

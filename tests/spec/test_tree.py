@@ -27,6 +27,8 @@ from kvspec.tree.state import HandleId
 from kvspec.violation import Tally
 from kvspec.vocabulary import NO_PARTS, Capabilities, KeyParts, TokenId, World
 
+pytestmark = pytest.mark.kills("tree")
+
 SALTED, ADAPTED = KeyParts(salt="x"), KeyParts(adapter="x")
 FIRST, SECOND = HandleId(1), HandleId(2)
 

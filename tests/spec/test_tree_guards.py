@@ -51,6 +51,8 @@ from tests.spec.test_tree import (
     tree,
 )
 
+pytestmark = pytest.mark.kills("tree")
+
 BOTH = KeyParts(salt="x", adapter="x")
 
 

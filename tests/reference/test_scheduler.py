@@ -1,4 +1,4 @@
-"""What mutation testing found untested in the block manager and the scheduler: each test is a sentence of the rules."""
+"""The reference scheduler, by cases made by hand from sentences of the rules."""
 
 from __future__ import annotations
 
@@ -12,155 +12,14 @@ import kvreference.scheduler
 from kvconformance import history as h
 from kvconformance.checker import Checker
 from kvconformance.surfaces.stepper.driver import StepperDriver
-from kvreference.blocks import Blocks, OutOfBlocks
-from kvreference.pool import ReferencePool
-from kvreference.prefix_cache import PrefixCache
 from kvreference.scheduler import ReferenceStepper
 from kvspec import Tally, rules
 from kvspec import events as ev
 from kvspec.plans import Preempted, SwappedIn, SwappedOut
-from kvspec.vocabulary import NO_PARTS, BlockId, TokenId, TransferId, World
-from tests.reference.test_pool import cached, request
+from kvspec.vocabulary import TokenId, TransferId, World
+from tests.reference.test_pool import request
 
-ZERO, ONE, TWO = BlockId(0), BlockId(1), BlockId(2)
-
-
-def test_the_reference_has_every_operation_that_the_specification_knows() -> None:
-    for capabilities in (ReferencePool.capabilities, ReferenceStepper.capabilities):
-        assert capabilities.salts and capabilities.adapters and capabilities.media
-        assert capabilities.forks and capabilities.resets and capabilities.fails and capabilities.aborts
-    assert ReferenceStepper.capabilities.priorities and ReferenceStepper.capabilities.defers_in_flight
-
-
-def test_the_module_offers_what_other_modules_take_from_it() -> None:
-    assert set(kvreference.pool.__all__) == {"Holding", "OutOfBlocks", "ReferencePool"}
-
-
-# alloc/fit-agrees-with-allocate: what fits is given; idle blocks that a hit takes are not counted as free as well.
-
-
-def test_a_request_that_takes_the_last_block_is_given_it() -> None:
-    pool = ReferencePool(World(4, 2))
-    assert pool.admit(request("A", 0, 1, 2, 3, 4, new=1), 100) is not None
-    assert pool.free_blocks() == 0
-
-
-def test_a_hit_that_takes_the_last_idle_blocks_is_given_them() -> None:
-    pool = ReferencePool(World(4, 2))
-    cached(pool, 0, 1, 2, 3)
-    admission = pool.admit(request("A", 0, 1, 2, 3, 4, new=1), 100)
-    assert admission is not None and admission.hit == 4
-    assert pool.free_blocks() == 0
-
-
-def test_a_hit_on_blocks_that_somebody_holds_takes_no_idle_ones() -> None:
-    pool = ReferencePool(World(4, 2))
-    assert pool.admit(request("A", 0, 1, 2, 3, new=1), 100)
-    pool.computed("A", 4)
-    admission = pool.admit(request("B", 0, 1, 2, 3, 4, new=1), 100)
-    assert admission is not None and admission.hit == 4
-    assert pool.free_blocks() == 0
-
-
-def test_an_extension_that_has_no_block_for_its_copy_is_refused_and_changes_nothing() -> None:
-    pool = ReferencePool(World(3, 2))
-    assert pool.admit(request("A", 0, new=1), 100)
-    pool.computed("A", 1)
-    assert pool.fork("A", request("B", 0)) is not None
-    assert pool.admit(request("C", 1, new=1), 100)
-    before = (pool.tables(), pool.ref_counts(), pool.free_set())
-    assert pool.extend("B", 1) is None
-    assert (pool.tables(), pool.ref_counts(), pool.free_set()) == before
-
-
-def test_an_extension_needs_a_block_for_its_copy_and_one_for_its_growth() -> None:
-    # A and its fork share a half filled block; the fork wants three tokens more: a copy, and a second block.
-    pool = ReferencePool(World(4, 2))
-    assert pool.admit(request("A", 0, new=3), 100)
-    pool.computed("A", 1)
-    assert pool.fork("A", request("B", 0, new=3)) is not None
-    assert pool.admit(request("C", 1, new=1), 100)
-    assert pool.free_blocks() == 1
-    assert pool.extend("B", 3) is None
-    assert pool.extend("B", 1) is not None
-
-
-def test_an_extension_copies_only_the_blocks_that_it_writes() -> None:
-    pool = ReferencePool(World(8, 2))
-    assert pool.admit(request("A", 0, 1, 2, 3, 4), 100)
-    pool.computed("A", 1)
-    assert pool.fork("A", request("B", 0, 1, 2, 3, 4)) is not None
-    (holding,) = (held for held in pool.holdings.values() if held.request.id == "B")
-    assert pool.shared_entries(holding, 1, 2) == [0]
-    assert pool.shared_entries(holding, 1, 3) == [0, 1]
-    assert pool.shared_entries(holding, 2, 5) == [1, 2]
-
-
-# prefix/invalidate: a reset forgets every key or is refused.
-
-
-def test_a_reset_is_accepted_when_nothing_is_held_and_forgets_all() -> None:
-    pool = ReferencePool(World(5, 2))
-    cached(pool, 0, 1, 2, 3)
-    assert pool.reset() is True
-    assert pool.keyed_blocks() == frozenset()
-    assert pool.lookup(request("A", 0, 1, 2)).tokens == 0
-
-
-def test_a_reset_is_refused_while_a_block_is_held_and_forgets_nothing() -> None:
-    pool = ReferencePool(World(5, 2))
-    cached(pool, 0, 1, 2, 3)
-    assert pool.admit(request("A", 7, new=1), 100)
-    assert pool.reset() is False
-    assert pool.lookup(request("B", 0, 1, 2, 3, 4)).tokens == 4
-
-
-# obs/counters: every queried token and every hit is counted, from nothing on.
-
-
-def test_the_counters_begin_at_nothing_and_count_the_tokens_of_first_admissions() -> None:
-    pool = ReferencePool(World(6, 2))
-    assert pool.counters() == (0, 0)
-    cached(pool, 0, 1)
-    assert pool.counters() == (2, 0)
-    assert pool.admit(request("A", 0, 1, 2), 100)
-    assert pool.counters() == (5, 2)
-
-
-# prefix/contiguous-chain: a hit ends at the first block that is not there.
-
-
-def test_a_hit_ends_where_the_chain_is_broken() -> None:
-    cache = PrefixCache(1)
-    first, second, third = cache.chain([0, 1, 2], NO_PARTS)  # type: ignore[list-item]
-    cache.publish(first, ZERO)
-    cache.publish(third, TWO)
-    assert cache.longest_hit([0, 1, 2, 3], NO_PARTS) == [ZERO]  # type: ignore[list-item]
-    cache.publish(second, ONE)
-    assert cache.longest_hit([0, 1, 2, 3], NO_PARTS) == [ZERO, ONE, TWO]  # type: ignore[list-item]
-
-
-# alloc/count-equals-holders, alloc/in-flight-fence: the blocks themselves.
-
-
-def test_more_blocks_than_are_idle_are_not_handed_out() -> None:
-    blocks = Blocks(2)
-    with pytest.raises(OutOfBlocks, match="3 blocks are needed, 2 are idle"):
-        blocks.take(3)
-    assert blocks.take(2) == [ZERO, ONE]
-
-
-def test_a_block_that_two_transfers_touch_is_fenced_until_both_are_done() -> None:
-    blocks = Blocks(2)
-    blocks.take(1)
-    blocks.fence([ZERO])
-    blocks.fence([ZERO])
-    blocks.release([ZERO])
-    blocks.unfence([ZERO])
-    assert ZERO not in blocks.idle
-    blocks.unfence([ZERO])
-    assert ZERO in blocks.idle
-
+pytestmark = pytest.mark.kills("reference")
 
 # The scheduler. Requests of one token per block, unless said otherwise; block 0 is reserved.
 

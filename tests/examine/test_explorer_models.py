@@ -32,7 +32,7 @@ from kvspec import transition as law
 from kvspec.layout import Group, Kind, Tables
 from kvspec.needs import first_kept, reads, runs
 from kvspec.state import State
-from kvspec.tree import TreeState, advance
+from kvspec.tree import TreeState, judge
 from kvspec.tree import events as tev
 from kvspec.tree.state import HandleId, Page
 from kvspec.violation import Broken as Refused
@@ -163,16 +163,16 @@ def tokens(*values: int) -> tuple[TokenId, ...]:
 
 def test_no_more_pages_are_cached_than_there_is_room_for() -> None:
     state = pages(2)
-    advance(state, tev.Insert(tokens(0, 0), NO_PARTS, 0), Tally())
+    judge(state, tev.Insert(tokens(0, 0), NO_PARTS, 0), Tally())
     with pytest.raises(Violation) as caught:
-        advance(state, tev.Insert(tokens(1, 1, 0, 0), NO_PARTS, 0), Tally())
+        judge(state, tev.Insert(tokens(1, 1, 0, 0), NO_PARTS, 0), Tally())
     assert caught.value.rule is rules.CONSERVATION
-    advance(state, tev.Insert(tokens(1, 1), NO_PARTS, 0), Tally())
+    judge(state, tev.Insert(tokens(1, 1), NO_PARTS, 0), Tally())
 
 
 def test_a_place_is_that_of_one_token() -> None:
     with pytest.raises(Violation) as caught:
-        advance(pages(), tev.Insert(tokens(0, 0), NO_PARTS, 0, (3, 3)), Tally())
+        judge(pages(), tev.Insert(tokens(0, 0), NO_PARTS, 0, (3, 3)), Tally())
     assert caught.value.rule is rules.CONSERVATION
 
 
@@ -256,7 +256,7 @@ def locked_and_found() -> TreeState:
         tev.Lock(HandleId(1)),
         tev.Match(HandleId(2), tokens(0, 0), NO_PARTS, 2),
     ):
-        advance(state, event, Tally())
+        judge(state, event, Tally())
     return state
 
 
@@ -337,7 +337,7 @@ def test_a_tree_remembers_what_a_lookup_finds_and_what_others_found() -> None:
 
 def test_a_reset_leaves_nothing() -> None:
     before = TreeState(World(4, 1), Capabilities())
-    advance(before, tev.Insert(tokens(0, 0), NO_PARTS, 0), Tally())
+    judge(before, tev.Insert(tokens(0, 0), NO_PARTS, 0), Tally())
     after = TreeModel(TreeWorld(World(4, 1), (), 1)).play(before, tev.Reset())
     assert tree_frame.disturbed(before, tev.Reset(), after) is None
 
@@ -506,7 +506,7 @@ def test_a_tree_may_be_cut_in_nodes_as_it_likes_and_may_not_lie() -> None:
         tev.Lock(HandleId(1)),
     )
     for event in events:
-        advance(state, event, Tally())
+        judge(state, event, Tally())
     whole, single = truth(state, whole=True), truth(state, whole=False)
     assert [(node.length, node.locks) for node in whole.nodes] == [(2, 1), (1, 0)]
     assert [(node.length, node.locks) for node in single.nodes] == [(1, 1), (1, 1), (1, 0)]

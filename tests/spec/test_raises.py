@@ -18,9 +18,11 @@ from kvspec import rules
 from kvspec.blame import judging
 from kvspec.blame import words as spoken
 from kvspec.rules import Rule
+from kvspec.tree import words as of_trees
 
 SPEC = Path(kvspec.__file__).parent
 LAW = [*sorted((SPEC / "transition").glob("*.py")), *(SPEC / f"{name}.py" for name in ("hits", "claims", "spoken"))]
+TREES = [SPEC / "tree" / f"{name}.py" for name in ("transition", "places", "shown")]
 
 
 @dataclass(frozen=True)
@@ -65,43 +67,52 @@ def guard(call: ast.Call) -> tuple[Rule, str]:
     return getattr(rules, rule.attr), str(how.value)
 
 
-FUNCTIONS = {function.name: function for path in LAW for function in functions(path)}
-GUARDS = [guard for function in FUNCTIONS.values() for guard in function.guards]
+FUNCTIONS, OF_TREES = ({one.name: one for path in paths for one in functions(path)} for paths in (LAW, TREES))
+MACHINES = {"paged": FUNCTIONS, "tree": OF_TREES}
 
 
-def raising() -> set[str]:
+def guards(functions: dict[str, Lawful]) -> list[tuple[Rule, str]]:
+    return [guard for function in functions.values() for guard in function.guards]
+
+
+def raising(functions: dict[str, Lawful]) -> set[str]:
     """The functions that raise a rule, or call one that does."""
-    found = {name for name, function in FUNCTIONS.items() if function.guards}
-    while more := {name for name, function in FUNCTIONS.items() if function.calls & found} - found:
+    found = {name for name, function in functions.items() if function.guards}
+    while more := {name for name, function in functions.items() if function.calls & found} - found:
         found |= more
     return found
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_docstring_lists_the_rules_that_are_raised_and_no_others(name: str) -> None:
-    function = FUNCTIONS[name]
+@pytest.mark.parametrize(("machine", "name"), [(machine, name) for machine, all in MACHINES.items() for name in all])
+def test_a_docstring_lists_the_rules_that_are_raised_and_no_others(machine: str, name: str) -> None:
+    function = MACHINES[machine][name]
     assert set(re.findall(r"[a-z]+/[a-z-]+", function.listed)) == {rule.id for rule, _ in function.guards}
-    assert set(re.findall(r"`(\w+)`", function.listed)) == function.calls & raising()
+    assert set(re.findall(r"`(\w+)`", function.listed)) == function.calls & raising(MACHINES[machine])
 
 
 def test_every_name_of_a_function_of_the_law_is_one() -> None:
     assert len(FUNCTIONS) == sum(len(functions(path)) for path in LAW)
+    assert len(OF_TREES) == sum(len(functions(path)) for path in TREES)
 
 
-def test_every_guard_has_a_name_of_its_own() -> None:
-    twice = [guard for guard, times in Counter(GUARDS).items() if times > 1]
-    assert twice == [] and len(GUARDS) > 60
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_guard_has_a_name_of_its_own(machine: str) -> None:
+    found = guards(MACHINES[machine])
+    twice = [guard for guard, times in Counter(found).items() if times > 1]
+    assert twice == [] and len(found) >= 20
 
 
 def test_every_guard_has_words_and_nothing_else_has() -> None:
-    assert set(spoken._WORDS) == set(GUARDS)
-    assert {(rule, how) for rule, how, _ in spoken._RENAMED} <= set(judging._RENAMED) <= set(GUARDS)
+    assert set(spoken._WORDS) == set(guards(FUNCTIONS))
+    assert {(rule, how) for rule, how, _ in spoken._RENAMED} <= set(judging._RENAMED) <= set(guards(FUNCTIONS))
+    assert set(of_trees.WORDS) == set(guards(OF_TREES))
 
 
-@pytest.mark.parametrize("path", LAW, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LAW, *TREES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_guard_is_plain(path: Path) -> None:
     """The law has one way to say that a guard does not hold, and knows nothing of what went before or of blame."""
     source = path.read_text(encoding="utf-8")
     assert not any(
-        word in source for word in ("tally.require", "tally.broken", "lambda:", "import blame", "from kvspec.blame")
+        word in source
+        for word in ("tally.require", "tally.broken", "lambda:", "import blame", "from kvspec.blame", "tree.words")
     )

@@ -21,7 +21,7 @@ from kvspec.rules import (
     SYMMETRIC_LOCKS,
     Rule,
 )
-from kvspec.tree import Node, TreeState, advance
+from kvspec.tree import Node, TreeState, judge
 from kvspec.tree import events as ev
 from kvspec.tree.state import HandleId
 from kvspec.violation import Tally
@@ -44,7 +44,7 @@ def tree(*events: ev.Event) -> TreeState:
     """Pages of two tokens, room for six of them."""
     state = TreeState(World(6, 2), Capabilities(salts=True, adapters=True))
     for event in events:
-        advance(state, event, Tally())
+        judge(state, event, Tally())
     return state
 
 
@@ -62,7 +62,7 @@ def match(prefix: tuple[TokenId, ...], hit: int, handle: HandleId = FIRST, parts
 
 def broken(state: TreeState, event: ev.Event) -> Rule:
     with pytest.raises(Violation) as caught:
-        advance(state, event, Tally())
+        judge(state, event, Tally())
     return caught.value.rule
 
 
@@ -72,7 +72,7 @@ def broken(state: TreeState, event: ev.Event) -> Rule:
 def test_a_hit_is_whole_pages_that_were_inserted() -> None:
     state = tree(insert())
     for hit in (0, 2, 4, 6):  # less than there is, too: how far a lookup goes is the engine's choice
-        advance(state, match(LONG, hit), Tally())
+        judge(state, match(LONG, hit), Tally())
     assert broken(state, match(LONG, 3)) is CONTIGUOUS_CHAIN
     assert broken(state, match(SHORT, 6)) is CONTIGUOUS_CHAIN
     assert broken(state, match(OTHER, 4)) is CONTENT_MATCHES_KEY
@@ -92,10 +92,10 @@ def test_a_partly_filled_page_is_not_cached() -> None:
 @pytest.mark.parametrize(("parts", "rule"), [(SALTED, ISOLATION), (ADAPTED, COMPLETE_KEY)])
 def test_namespaces_are_apart(parts: KeyParts, rule: Rule) -> None:
     state = tree(insert())
-    advance(state, match(LONG, 0, parts=parts), Tally())
+    judge(state, match(LONG, 0, parts=parts), Tally())
     assert broken(state, match(LONG, 2, parts=parts)) is rule
-    advance(state, insert(parts=parts), Tally())
-    advance(state, match(LONG, 6, parts=parts), Tally())
+    judge(state, insert(parts=parts), Tally())
+    judge(state, match(LONG, 6, parts=parts), Tally())
 
 
 def test_what_was_evicted_is_no_longer_found() -> None:
@@ -105,7 +105,7 @@ def test_what_was_evicted_is_no_longer_found() -> None:
 
 def test_places_belong_to_one_page_and_stay_the_same() -> None:
     state = tree(ev.Insert(SHORT, NO_PARTS, 0, (0, 1, 2, 3)))
-    advance(state, replace(match(SHORT, 4), slots=(0, 1, 2, 3)), Tally())
+    judge(state, replace(match(SHORT, 4), slots=(0, 1, 2, 3)), Tally())
     assert broken(state, replace(match(SHORT, 4), slots=(0, 1, 3, 2))) is CONTENT_MATCHES_KEY
     assert broken(state, ev.Insert(OTHER, NO_PARTS, 2, (3, 4))) is CONSERVATION
     assert broken(state, ev.Insert(OTHER, NO_PARTS, 2, (4,))) is CONSERVATION
@@ -118,7 +118,7 @@ def test_an_insertion_knows_exactly_what_is_there(known: int) -> None:
 
 def test_only_what_does_not_fit_is_refused() -> None:
     state = tree(insert(SHORT))
-    advance(state, ev.Refuse(LONG, NO_PARTS, 1), Tally())
+    judge(state, ev.Refuse(LONG, NO_PARTS, 1), Tally())
     assert broken(state, ev.Refuse(LONG, NO_PARTS, 2)) is FIT_AGREES_WITH_ALLOCATE
 
 
@@ -139,8 +139,8 @@ def filled(left: frozenset[Content]) -> ev.Insert:
 @pytest.mark.parametrize("left", [pages(SHORT), pages(SHORT) | SALTY, pages(LONG)], ids=["all", "leaves", "two chains"])
 def test_an_insertion_without_room_may_evict_unlocked_leaves(left: frozenset[Content]) -> None:
     state = full()
-    advance(state, match(OTHER, 4, SECOND), Tally())
-    advance(state, filled(left), Tally())
+    judge(state, match(OTHER, 4, SECOND), Tally())
+    judge(state, filled(left), Tally())
     assert set(state.pages) == pages(NEW) | left
     assert not state.found  # what the lookup found is no longer whole
 
@@ -157,13 +157,13 @@ def test_leaves_go_first_when_an_insertion_makes_room() -> None:
 
 def test_what_vanishes_while_there_is_room_was_not_evicted() -> None:
     state = tree(insert())
-    advance(state, filled(frozenset()), Tally())
+    judge(state, filled(frozenset()), Tally())
     assert broken(state, shown(Node(NEW, 4, 0), evictable=4, protected=0)) is CONSERVATION
 
 
 def test_what_is_known_of_an_inserted_prefix_is_kept() -> None:
     state, longer = full(), tokens(*LONG, 7, 7)
-    advance(state, ev.Insert(longer, NO_PARTS, 6, left=pages(longer) - pages(LONG) | SALTY), Tally())
+    judge(state, ev.Insert(longer, NO_PARTS, 6, left=pages(longer) - pages(LONG) | SALTY), Tally())
     assert pages(longer) <= set(state.pages)
 
 
@@ -172,12 +172,12 @@ def test_places_of_what_was_evicted_for_an_insertion_are_free() -> None:
     state, last = tree(*room, insert(SHORT, parts=SALTED)), tokens(8, 8)
     event = ev.Insert(last, NO_PARTS, 0, (6, 7), pages(SHORT, NEW[:2], last) | SALTY)
     assert broken(state, replace(event, left=pages(SHORT, NEW, last) | SALTY)) is CONSERVATION
-    advance(state, event, Tally())
+    judge(state, event, Tally())
 
 
 def test_a_refusal_may_have_made_room_but_not_enough() -> None:
     state = full()
-    advance(state, ev.Refuse(tokens(*NEW, 7, 7, 8, 8), NO_PARTS, 0, pages(SHORT) | SALTY), Tally())
+    judge(state, ev.Refuse(tokens(*NEW, 7, 7, 8, 8), NO_PARTS, 0, pages(SHORT) | SALTY), Tally())
     assert set(state.pages) == pages(SHORT) | SALTY
     assert broken(full(), ev.Refuse(NEW, NO_PARTS, 0, pages(SHORT) | SALTY)) is FIT_AGREES_WITH_ALLOCATE
     assert broken(full(), ev.Refuse(NEW, NO_PARTS, 0, SALTY)) is SYMMETRIC_LOCKS
@@ -198,17 +198,17 @@ def locks(state: TreeState) -> list[int]:
 def test_a_lock_covers_every_page_from_the_root_and_the_unlock_the_same() -> None:
     state = locked()
     assert (locks(state), state.protected, state.evictable) == ([2, 2, 1], 3, 0)
-    advance(state, ev.Unlock(FIRST), Tally())
+    judge(state, ev.Unlock(FIRST), Tally())
     assert (locks(state), state.protected, state.evictable) == ([1, 1, 0], 2, 1)
-    advance(state, ev.Unlock(SECOND), Tally())
+    judge(state, ev.Unlock(SECOND), Tally())
     assert (locks(state), state.protected, state.evictable) == ([0, 0, 0], 0, 3)
 
 
 def test_a_locked_page_is_not_evicted() -> None:
     state = locked()
     assert broken(state, ev.Evict(1, 2, pages(SHORT))) is SYMMETRIC_LOCKS
-    advance(state, ev.Unlock(FIRST), Tally())
-    advance(state, ev.Evict(1, 2, pages(SHORT)), Tally())
+    judge(state, ev.Unlock(FIRST), Tally())
+    judge(state, ev.Evict(1, 2, pages(SHORT)), Tally())
     assert broken(state, ev.Evict(1, 4, frozenset())) is SYMMETRIC_LOCKS
 
 
@@ -216,7 +216,7 @@ def test_only_what_was_found_and_is_whole_can_be_locked() -> None:
     state = tree(insert(), match(LONG, 6), ev.Evict(1, 2, pages(SHORT)))
     for event in (ev.Lock(FIRST), ev.Lock(SECOND), ev.Unlock(FIRST)):
         with pytest.raises(HarnessFault):
-            advance(state, event, Tally())
+            judge(state, event, Tally())
 
 
 # Evictions.
@@ -226,7 +226,7 @@ def test_leaves_go_first() -> None:
     state = tree(insert(), insert(OTHER, 2))
     assert broken(state, ev.Evict(1, 2, pages(LONG, OTHER) - pages(LONG[:2]))) is CONTIGUOUS_CHAIN
     assert broken(state, ev.Evict(1, 2, pages(LONG, OTHER) - pages(SHORT) | pages(LONG[:2]))) is CONTIGUOUS_CHAIN
-    advance(state, ev.Evict(1, 2, pages(LONG)), Tally())
+    judge(state, ev.Evict(1, 2, pages(LONG)), Tally())
 
 
 @pytest.mark.parametrize(
@@ -243,17 +243,17 @@ def test_an_eviction_gives_what_it_says_and_what_was_asked_for(event: ev.Evict, 
 
 
 def test_more_than_asked_for_may_go_and_less_where_no_more_can() -> None:
-    advance(tree(insert()), ev.Evict(1, 6, frozenset()), Tally())
+    judge(tree(insert()), ev.Evict(1, 6, frozenset()), Tally())
     state = locked()
-    advance(state, ev.Unlock(FIRST), Tally())
-    advance(state, ev.Evict(6, 2, pages(SHORT)), Tally())
+    judge(state, ev.Unlock(FIRST), Tally())
+    judge(state, ev.Evict(6, 2, pages(SHORT)), Tally())
 
 
 def test_a_reset_leaves_nothing_and_never_under_a_lock() -> None:
     state = tree(insert(), match(LONG, 6), ev.Reset())
     assert not state.pages and not state.found
     with pytest.raises(HarnessFault):
-        advance(locked(), ev.Reset(), Tally())
+        judge(locked(), ev.Reset(), Tally())
 
 
 # What is shown.
@@ -267,8 +267,8 @@ UPPER, LOWER = Node(SHORT, 4, 2), Node(LONG, 2, 1)
 
 
 def test_the_same_pages_may_be_cut_into_any_nodes() -> None:
-    advance(locked(), shown(UPPER, LOWER, available=6), Tally())
-    advance(locked(), shown(Node(LONG[:2], 2, 2), Node(SHORT, 2, 2), LOWER), Tally())
+    judge(locked(), shown(UPPER, LOWER, available=6), Tally())
+    judge(locked(), shown(Node(LONG[:2], 2, 2), Node(SHORT, 2, 2), LOWER), Tally())
 
 
 @pytest.mark.parametrize(
@@ -313,6 +313,6 @@ def test_an_unlocked_page_that_vanished_is_a_matter_of_conservation() -> None:
 def test_what_a_tree_publishes_is_replayed(told: Callable[[], BlockStored], right: bool) -> None:
     show = replace(shown(Node(SHORT, 4, 0), evictable=4, protected=0), published=(told(),))
     if right:
-        advance(tree(insert(SHORT)), show, Tally())
+        judge(tree(insert(SHORT)), show, Tally())
     else:
         assert broken(tree(insert(SHORT)), show) is MIRROR_EQUALS_INDEX

@@ -23,7 +23,7 @@ from kvspec.rules import (
     SYMMETRIC_LOCKS,
     Rule,
 )
-from kvspec.tree import Found, Inserted, Node, TreeState, advance
+from kvspec.tree import Found, Inserted, Node, TreeState, judge
 from kvspec.tree import events as ev
 from kvspec.tree.state import Page
 from kvspec.tree.transition import _TRANSITIONS
@@ -63,7 +63,7 @@ def placed() -> TreeState:
 
 def counted(state: TreeState, event: ev.Event) -> Tally:
     """How often each rule is put to the test by one event."""
-    advance(state, event, tally := Tally())
+    judge(state, event, tally := Tally())
     return tally
 
 
@@ -76,10 +76,10 @@ def test_every_event_of_a_tree_is_judged() -> None:
 
 def test_a_hit_is_never_negative_nor_longer_than_the_lookup() -> None:
     state = TreeState(World(6, 1), Capabilities())
-    advance(state, insert(tokens(1, 2)), Tally())
+    judge(state, insert(tokens(1, 2)), Tally())
     assert broken(state, match(tokens(1), -1)) is CONTIGUOUS_CHAIN
     assert broken(state, match(tokens(1), 2)) is CONTIGUOUS_CHAIN
-    advance(state, match(tokens(1, 2), 2), Tally())
+    judge(state, match(tokens(1, 2), 2), Tally())
 
 
 def test_a_page_behind_one_that_is_missing_is_not_known() -> None:
@@ -122,16 +122,16 @@ def test_what_is_cached_of_others_is_taken_for_what_was_found_and_what_has_left_
     state = tree(insert(SHORT), insert(alike), gone)
     assert broken(state, match(SHORT, 4)) is CONTENT_MATCHES_KEY
     assert broken(tree(insert(SHORT[:2]), insert(alike)), match(SHORT, 4)) is COMPLETE_KEY
-    advance(state, insert(SHORT, parts=ADAPTED), Tally())
+    judge(state, insert(SHORT, parts=ADAPTED), Tally())
     assert broken(state, match(SHORT, 4)) is COMPLETE_KEY
 
 
 def test_nothing_is_known_of_less_than_a_page() -> None:
     with pytest.raises(Violation, match="2 tokens of nothing are said to be known"):
-        advance(tree(insert()), insert(tokens(1), 2), Tally())
+        judge(tree(insert()), insert(tokens(1), 2), Tally())
     with pytest.raises(Violation, match=r"2 tokens of \(1 1 4 4\) are said"):
-        advance(tree(), insert(OTHER, 2), Tally())
-    advance(tree(insert()), insert(tokens(1)), Tally())
+        judge(tree(), insert(OTHER, 2), Tally())
+    judge(tree(insert()), insert(tokens(1)), Tally())
 
 
 # Places.
@@ -146,7 +146,7 @@ def test_a_lookup_gives_the_places_that_were_told(places: tuple[int, ...]) -> No
 def test_there_is_a_place_for_each_token(places: tuple[int, ...]) -> None:
     assert broken(placed(), replace(match(SHORT, 4), slots=places)) is CONSERVATION
     assert broken(tree(), ev.Insert(SHORT, NO_PARTS, 0, places)) is CONSERVATION
-    advance(tree(), ev.Insert(SHORT, NO_PARTS, 0, (4, 5, 6, 7)), Tally())
+    judge(tree(), ev.Insert(SHORT, NO_PARTS, 0, (4, 5, 6, 7)), Tally())
 
 
 @pytest.mark.parametrize("places", [(3, 3, 1, 2), (1, 2, 3, 3), (1, 2, 2, 3)], ids=["first", "second", "across"])
@@ -160,19 +160,19 @@ def test_places_that_a_lookup_tells_first_bind_those_that_follow() -> None:
     state = tree(insert(SHORT), told, told)
     assert broken(state, replace(told, slots=(6, 7, 4, 5))) is CONTENT_MATCHES_KEY
     assert broken(state, ev.Insert(OTHER, NO_PARTS, 2, (7, 8))) is CONSERVATION
-    advance(state, match(SHORT, 4), Tally())  # a lookup need not tell
+    judge(state, match(SHORT, 4), Tally())  # a lookup need not tell
 
 
 def test_an_answer_without_places_tells_of_none() -> None:
     state = placed()
-    advance(state, replace(match(SHORT, 4), slots=Found(4, None).slots), Tally())
-    advance(state, ev.Insert(OTHER, NO_PARTS, 2, Inserted(2).slots), Tally())
+    judge(state, replace(match(SHORT, 4), slots=Found(4, None).slots), Tally())
+    judge(state, ev.Insert(OTHER, NO_PARTS, 2, Inserted(2).slots), Tally())
 
 
 def test_a_page_has_no_place_until_one_is_told() -> None:
     state = tree()
     state.pages |= {content: Page() for content in state.chain(SHORT, NO_PARTS)}
-    advance(state, replace(match(SHORT, 4), slots=(4, 5, 6, 7)), Tally())
+    judge(state, replace(match(SHORT, 4), slots=(4, 5, 6, 7)), Tally())
 
 
 # Locks and making room.
@@ -183,51 +183,51 @@ def test_a_lock_counts_once_on_each_page_whatever_its_size(size: int) -> None:
     prefix = tokens(*range(3 * size))
     state = TreeState(World(6, size), Capabilities())
     for event in (insert(prefix), match(prefix, 2 * size), ev.Lock(FIRST)):
-        advance(state, event, Tally())
+        judge(state, event, Tally())
     assert [state.pages[content].locks for content in state.chain(prefix, NO_PARTS)] == [1, 1, 0]
 
 
 def test_what_vanishes_while_the_new_pages_just_fit_was_not_evicted() -> None:
     for count, missing in ((4, True), (5, False)):  # six fit
         state = tree(insert(tokens(*range(2 * count))))
-        advance(state, ev.Insert(tokens(8, 8, 9, 9), NO_PARTS, 0, left=pages(tokens(8, 8, 9, 9))), Tally())
+        judge(state, ev.Insert(tokens(8, 8, 9, 9), NO_PARTS, 0, left=pages(tokens(8, 8, 9, 9))), Tally())
         show = shown(Node(tokens(8, 8, 9, 9), 4, 0), evictable=4, protected=0)
         if missing:
             assert broken(state, show) is CONSERVATION
         else:
-            advance(state, show, Tally())
+            judge(state, show, Tally())
 
 
 def test_a_refused_insertion_evicts_only_for_what_is_new_of_it() -> None:
     state, refused = tree(insert()), tokens(*LONG, 7, 7)  # one page is new, three are free
-    advance(state, ev.Refuse(refused, NO_PARTS, 0, frozenset()), Tally())
+    judge(state, ev.Refuse(refused, NO_PARTS, 0, frozenset()), Tally())
     assert broken(state, shown(evictable=0, protected=0)) is CONSERVATION
 
 
 def test_a_refusal_evicts_nothing_unless_it_is_said() -> None:
     state = full()
     before = set(state.pages)
-    advance(state, ev.Refuse(NEW, NO_PARTS, 0), Tally())
+    judge(state, ev.Refuse(NEW, NO_PARTS, 0), Tally())
     assert set(state.pages) == before
 
 
 def test_a_tree_holds_no_more_pages_than_there_are() -> None:
     state = tree(insert(), insert(OTHER, 2), insert(SHORT[:2], parts=SALTED))
     assert broken(state, insert(tokens(5, 5, 6, 6))) is CONSERVATION
-    advance(state, insert(tokens(5, 5)), Tally())
+    judge(state, insert(tokens(5, 5)), Tally())
 
 
 def test_the_first_locked_page_is_named_with_its_locks() -> None:
     with pytest.raises(Violation, match=r": \(1 1\) is evicted with 2 locks on it"):
-        advance(locked(), ev.Evict(6, 6, frozenset()), Tally())
+        judge(locked(), ev.Evict(6, 6, frozenset()), Tally())
     with pytest.raises(Violation, match=r": \(1 1 2 2 3 3\) is evicted with 1 lock on it"):
-        advance(locked(), ev.Evict(2, 2, pages(SHORT)), Tally())
+        judge(locked(), ev.Evict(2, 2, pages(SHORT)), Tally())
 
 
 def test_an_eviction_says_no_less_than_has_gone() -> None:
     assert broken(tree(insert()), ev.Evict(1, 0, pages(SHORT))) is CONSERVATION
     assert broken(tree(insert()), ev.Evict(1, 4, pages(SHORT))) is CONSERVATION
-    advance(tree(insert()), ev.Evict(1, 2, pages(SHORT)), Tally())
+    judge(tree(insert()), ev.Evict(1, 2, pages(SHORT)), Tally())
 
 
 # What is shown.
@@ -236,33 +236,33 @@ def test_an_eviction_says_no_less_than_has_gone() -> None:
 @pytest.mark.parametrize("available", [4, 8], ids=["less", "more"])
 def test_room_and_pages_add_up_to_the_pool(available: int) -> None:
     assert broken(locked(), shown(UPPER, LOWER, available=available)) is CONSERVATION
-    advance(locked(), shown(UPPER, LOWER, available=6), Tally())
+    judge(locked(), shown(UPPER, LOWER, available=6), Tally())
     loose = tree(insert(SHORT))
     assert broken(loose, shown(Node(SHORT, 4, 0), evictable=4, protected=0, available=12)) is CONSERVATION
-    advance(loose, shown(Node(SHORT, 4, 0), evictable=4, protected=0, available=8), Tally())
+    judge(loose, shown(Node(SHORT, 4, 0), evictable=4, protected=0, available=8), Tally())
 
 
 def test_a_tree_need_not_tell_its_room_nor_publish() -> None:
-    advance(locked(), ev.Show((UPPER, LOWER), 0, 6), Tally())
+    judge(locked(), ev.Show((UPPER, LOWER), 0, 6), Tally())
 
 
 def test_copies_that_a_tree_tells_of_are_counted_where_that_is_declared() -> None:
     twice: tuple[Published, ...] = (BlockStored(("a",), None, SHORT[:2], 2),) * 2
     show = replace(shown(Node(SHORT[:2], 2, 0), evictable=2, protected=0), published=twice)
-    advance(tree(insert(SHORT[:2])), show, Tally())
+    judge(tree(insert(SHORT[:2])), show, Tally())
     state = counting()
     assert broken(state, show) is MIRROR_EQUALS_INDEX
     for true in (twice[:1], (*twice, BlockRemoved(("a",)))):
-        advance(counting(), replace(show, published=true), Tally())
+        judge(counting(), replace(show, published=true), Tally())
     state = counting()
-    advance(state, replace(show, published=()), Tally((MIRROR_EQUALS_INDEX,)))
+    judge(state, replace(show, published=()), Tally((MIRROR_EQUALS_INDEX,)))
     assert broken(state, replace(show, published=())) is MIRROR_EQUALS_INDEX
 
 
 def counting() -> TreeState:
     """One page, in a tree that publishes each copy."""
     state = TreeState(World(6, 2), Capabilities(counts_copies=True))
-    advance(state, insert(SHORT[:2]), Tally())
+    judge(state, insert(SHORT[:2]), Tally())
     return state
 
 

@@ -14,7 +14,7 @@ from kvexamine.explorer.scopes import Small
 from kvspec.rules import Rule
 from kvspec.state import State
 from kvspec.transition import advance as advance_paged
-from kvspec.tree.transition import advance as advance_tree
+from kvspec.tree.words import judge as advance_tree
 from kvspec.violation import Tally, Violation
 
 LIMIT = 600

@@ -14,45 +14,42 @@ from kvspec.violation import Tally
 def by_page(
     state: TreeState, pages: Sequence[Content], slots: Slots | None, tally: Tally
 ) -> list[tuple[Content, Slots | None]]:
-    """Each page with its places (None: they were not told). As many are told as there are tokens."""
+    """Each page with its places (None: they were not told). As many are told as there are tokens.
+
+    Raises alloc/conservation.
+    """
     if slots is None:
         return [(page, None) for page in pages]
     size = state.size
-    tally.require(
-        len(slots) == len(pages) * size,
-        rules.CONSERVATION,
-        lambda: (f"{len(slots)} places for {len(pages) * size} tokens", "one for each token"),
-    )
+    tally.met(rules.CONSERVATION)
+    if len(slots) != len(pages) * size:
+        tally.fail(rules.CONSERVATION, "places", places=len(slots), tokens=len(pages) * size)
     return [(page, slots[index * size : (index + 1) * size]) for index, page in enumerate(pages)]
 
 
 def require_own(state: TreeState, path: Sequence[Content], slots: Slots | None, tally: Tally) -> None:
-    """Every page is at its own places; the first lookup that tells them binds where no insertion did."""
+    """Every page is at its own places; the first lookup that tells them binds where no insertion did.
+
+    Raises prefix/content-matches-key, and what `by_page` and `require_free` raise.
+    """
     for content, places in by_page(state, path, slots, tally):
         page = state.pages[content]
         if page.slots is None:
             require_free(state, content, places, tally)
             page.slots = places
         elif places is not None and places != page.slots:
-            tally.broken(
-                rules.CONTENT_MATCHES_KEY,
-                f"a lookup of {content} gives the places {places}",
-                f"its own places {page.slots}",
-            )
+            tally.fail(rules.CONTENT_MATCHES_KEY, "elsewhere", content=content, places=places, own=page.slots)
 
 
 def require_free(state: TreeState, content: Content, places: Slots | None, tally: Tally) -> None:
-    """No two tokens of a page have one place, and no page has one of these already."""
+    """No two tokens of a page have one place, and no page has one of these already.
+
+    Raises alloc/conservation.
+    """
     if places is None:
         return
-    tally.require(
-        len(set(places)) == len(places),
-        rules.CONSERVATION,
-        lambda: (f"{content} is stored at {places}, one of them twice", "a place for each token"),
-    )
-    owner = next((own for slot in places if (own := state.owner(slot)) is not None), None)
-    tally.require(
-        owner is None,
-        rules.CONSERVATION,
-        lambda: (f"{content} is stored at {places}, which {owner} holds", "places that nobody holds"),
-    )
+    tally.met(rules.CONSERVATION, rules.CONSERVATION)
+    if len(set(places)) != len(places):
+        tally.fail(rules.CONSERVATION, "twice", content=content, places=places)
+    if owner := next((own for slot in places if (own := state.owner(slot)) is not None), None):
+        tally.fail(rules.CONSERVATION, "held", content=content, places=places, owner=owner)

@@ -22,7 +22,10 @@ def pages_of(state: TreeState, node: Node) -> Iterator[Content]:
 
 
 def show(state: TreeState, event: ev.Show, tally: Tally) -> None:
-    """The nodes hold every page once, each with the locks that lie on it, and the sizes are those of the pages."""
+    """The nodes hold every page once, each with the locks that lie on it, and the sizes are those of the pages.
+
+    Raises what `_pages`, `_locks` and `_sizes` raise; of what is published, the mirror judges.
+    """
     _pages(state, event, tally)
     _locks(state, event, tally)
     _sizes(state, event, tally)
@@ -31,60 +34,55 @@ def show(state: TreeState, event: ev.Show, tally: Tally) -> None:
 
 
 def _pages(state: TreeState, event: ev.Show, tally: Tally) -> None:
+    """Every page stands in one node, and nothing else does.
+
+    Raises alloc/conservation, prefix/symmetric-locks.
+    """
     seen: set[Content] = set()
     for node in event.nodes:
         for content in pages_of(state, node):
-            tally.require(
-                content not in seen,
-                rules.CONSERVATION,
-                lambda content=content: (f"{content} stands in two nodes", "once"),  # type: ignore[misc]
-            )
+            tally.met(rules.CONSERVATION)
+            if content in seen:
+                tally.fail(rules.CONSERVATION, "two nodes", content=content)
             seen.add(content)
-    for content in state.pages:
-        if content not in seen:
-            locks = state.pages[content].locks
-            rule = rules.SYMMETRIC_LOCKS if locks else rules.CONSERVATION
-            tally.broken(
-                rule, f"{content} is no longer in the tree", f"it was not evicted, and {locks} locks lie on it"
-            )
-    strange = next((content for content in seen if content not in state.pages), None)
-    tally.require(
-        strange is None,
-        rules.CONSERVATION,
-        lambda: (f"{strange} is in the tree", "only what was inserted and not evicted"),
-    )
+    for content, page in state.pages.items():
+        if content not in seen and page.locks:
+            tally.fail(rules.SYMMETRIC_LOCKS, "lost", content=content, locks=page.locks)
+        elif content not in seen:
+            tally.fail(rules.CONSERVATION, "lost", content=content)
+    tally.met(rules.CONSERVATION)
+    if strange := seen - state.pages.keys():
+        tally.fail(rules.CONSERVATION, "strange", content=min(strange, key=str))
 
 
 def _locks(state: TreeState, event: ev.Show, tally: Tally) -> None:
+    """Each node counts the locks that lie on its pages.
+
+    Raises prefix/symmetric-locks.
+    """
     for node in event.nodes:
         tally.met(rules.SYMMETRIC_LOCKS)
         for content in pages_of(state, node):
             locks = state.pages[content].locks
             if node.locks != locks:
-                tally.broken(
-                    rules.SYMMETRIC_LOCKS,
-                    f"the node that ends in {content} counts {node.locks} locks",
-                    f"{locks}: as many handles through it are locked and not yet unlocked",
-                )
+                tally.fail(rules.SYMMETRIC_LOCKS, "counted", content=content, counted=node.locks, locks=locks)
 
 
 def _sizes(state: TreeState, event: ev.Show, tally: Tally) -> None:
+    """The sizes are those of the pages.
+
+    Raises alloc/conservation.
+    """
     evictable, protected = state.evictable * state.size, state.protected * state.size
-    tally.require(
-        (event.evictable, event.protected) == (evictable, protected),
-        rules.CONSERVATION,
-        lambda: (
-            f"{event.evictable} tokens are said to be evictable and {event.protected} protected",
-            f"{evictable} and {protected}",
-        ),
-    )
+    tally.met(rules.CONSERVATION)
+    if (event.evictable, event.protected) != (evictable, protected):
+        facts = {"evictable": event.evictable, "protected": event.protected}
+        tally.fail(rules.CONSERVATION, "sizes", right=f"{evictable} and {protected}", **facts)
     if event.available is not None:
-        total = state.world.num_blocks * state.size
-        tally.require(
-            event.available + evictable + protected == total,
-            rules.CONSERVATION,
-            lambda: (f"{event.available} free and {evictable + protected} cached tokens", f"{total} together"),
-        )
+        cached, total = evictable + protected, state.world.num_blocks * state.size
+        tally.met(rules.CONSERVATION)
+        if event.available + cached != total:
+            tally.fail(rules.CONSERVATION, "available", free=event.available, cached=cached, total=total)
 
 
 def _published(state: TreeState, messages: Sequence[Published], tally: Tally) -> None:

@@ -1,5 +1,6 @@
 """The relation of a radix tree: one short function per event, in the order guards, effect.
 
+A guard that fails raises `Broken` with the rule it stands for; what a finding is called, `words` says.
 A lookup may find less than there is. Which leaves are evicted, and how many more than asked for, the engine chooses;
 an insertion without room may evict too.
 """
@@ -11,7 +12,6 @@ from typing import Any
 
 from kvspec import rules
 from kvspec.mirror import Content
-from kvspec.rules import Rule
 from kvspec.tree import events as ev
 from kvspec.tree.places import by_page, require_free, require_own
 from kvspec.tree.shown import show
@@ -20,17 +20,18 @@ from kvspec.violation import HarnessFault, Tally
 
 
 def advance(state: TreeState, event: ev.Event, tally: Tally) -> None:
-    """Apply `event` in place. Raises `Violation` where it is not allowed."""
+    """Apply `event` in place. Raises `Broken` where it is not allowed."""
     _TRANSITIONS[type(event)](state, event, tally)
 
 
 def match(state: TreeState, event: ev.Match, tally: Tally) -> None:
-    """A hit is whole pages, each of them inserted under the same parts and not evicted since, at its own places."""
-    tally.require(
-        event.hit % state.size == 0 and 0 <= event.hit <= len(event.tokens),
-        rules.CONTIGUOUS_CHAIN,
-        lambda: (f"a lookup of {len(event.tokens)} tokens finds {event.hit}", f"whole pages of {state.size}"),
-    )
+    """A hit is whole pages, each of them inserted under the same parts and not evicted since, at its own places.
+
+    Raises prefix/contiguous-chain, prefix/content-matches-key, and what `require_own` raises.
+    """
+    tally.met(rules.CONTIGUOUS_CHAIN)
+    if event.hit % state.size or not 0 <= event.hit <= len(event.tokens):
+        tally.fail(rules.CONTIGUOUS_CHAIN, "pages", tokens=len(event.tokens), hit=event.hit, size=state.size)
     path = list(state.chain(event.tokens[: event.hit], event.parts))
     _count_twins(state, event, tally)
     for index, content in enumerate(path):
@@ -38,32 +39,27 @@ def match(state: TreeState, event: ev.Match, tally: Tally) -> None:
         if index:
             tally.met(rules.COMPLETE_KEY)  # a later page is the same only behind the same pages
         if content not in state.pages:
-            tally.broken(
-                _blame(state, content), f"a lookup finds {content}, which is not cached", "a hit on cached pages"
-            )
+            tally.fail(rules.CONTENT_MATCHES_KEY, "found", content=content)
     require_own(state, path, event.slots, tally)
     if path:
         state.found[event.handle] = path[-1]
 
 
 def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
-    """What is new gets places that no other page has; what is known keeps its own."""
+    """What is new gets places that no other page has; what is known keeps its own.
+
+    Raises alloc/conservation, and what `_make_room`, `by_page` and `require_free` raise.
+    """
     chain, known = list(state.chain(event.tokens, event.parts)), state.known(event.tokens, event.parts)
-    tally.require(
-        event.known == known * state.size,
-        rules.CONSERVATION,
-        lambda: (
-            f"{event.known} tokens of {chain[-1] if chain else 'nothing'} are said to be known",
-            f"{known * state.size} are cached, and the caller gives its own copy of them back",
-        ),
-    )
+    tally.met(rules.CONSERVATION)
+    if event.known != known * state.size:
+        facts = {"content": chain[-1] if chain else "nothing", "known": event.known}
+        tally.fail(rules.CONSERVATION, "known", right=known * state.size, **facts)
     new = chain[known:]
     _make_room(state, len(new), event.left, set(chain), tally)
-    tally.require(
-        len(state.pages) + len(new) <= state.world.num_blocks,
-        rules.CONSERVATION,
-        lambda: (f"{len(state.pages)} pages are cached and {len(new)} more", f"room for {state.world.num_blocks}"),
-    )
+    tally.met(rules.CONSERVATION)
+    if len(state.pages) + len(new) > state.world.num_blocks:
+        tally.fail(rules.CONSERVATION, "room", cached=len(state.pages), new=len(new), most=state.world.num_blocks)
     for content, places in by_page(state, new, event.slots, tally):
         require_free(state, content, places, tally)
         state.pages[content] = Page(slots=places)
@@ -71,15 +67,16 @@ def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
 
 
 def refuse(state: TreeState, event: ev.Refuse, tally: Tally) -> None:
-    """Only what does not fit is refused."""
+    """Only what does not fit is refused.
+
+    Raises alloc/fit-agrees-with-allocate, and what `_make_room` raises.
+    """
     pages = len(event.tokens) // state.size
     evicted = _make_room(state, pages - state.known(event.tokens, event.parts), event.left, set(), tally)
     need, free = pages - state.known(event.tokens, event.parts), event.available + evicted * state.size
-    tally.require(
-        need * state.size > free,
-        rules.FIT_AGREES_WITH_ALLOCATE,
-        lambda: (f"{need} new pages are refused while {free} tokens are free", "what fits is given"),
-    )
+    tally.met(rules.FIT_AGREES_WITH_ALLOCATE)
+    if need * state.size <= free:
+        tally.fail(rules.FIT_AGREES_WITH_ALLOCATE, "refused", need=need, free=free)
 
 
 def lock(state: TreeState, event: ev.Lock, tally: Tally) -> None:
@@ -103,22 +100,22 @@ def unlock(state: TreeState, event: ev.Unlock, tally: Tally) -> None:
 
 
 def evict(state: TreeState, event: ev.Evict, tally: Tally) -> None:
-    """Pages go from the leaves on, never a locked one, and as many as were asked for if so many can."""
+    """Pages go from the leaves on, never a locked one, and as many as were asked for if so many can.
+
+    Raises alloc/conservation, alloc/fit-agrees-with-allocate, and what `_require_unlocked` and `_require_leaves_first`
+    raise.
+    """
     gone = {content for content in state.pages if content not in event.left}
     _require_unlocked(state, gone, tally)
     _require_leaves_first(state, gone, event.left, tally)
     tokens, can = len(gone) * state.size, min(event.asked, state.evictable * state.size)
-    tally.require(
-        event.told == tokens,
-        rules.CONSERVATION,
-        lambda: (f"{event.told} tokens are said to be evicted", f"{tokens} have left the tree"),
-    )
+    tally.met(rules.CONSERVATION)
+    if event.told != tokens:
+        tally.fail(rules.CONSERVATION, "evicted", told=event.told, tokens=tokens)
     if can:
-        tally.require(
-            tokens >= can,
-            rules.FIT_AGREES_WITH_ALLOCATE,
-            lambda: (f"{tokens} tokens are evicted of {event.asked} asked for", f"{can}: so many are not locked"),
-        )
+        tally.met(rules.FIT_AGREES_WITH_ALLOCATE)
+    if tokens < can:
+        tally.fail(rules.FIT_AGREES_WITH_ALLOCATE, "evicted", tokens=tokens, asked=event.asked, can=can)
     for content in gone:
         del state.pages[content]
     forget(state)
@@ -141,6 +138,8 @@ def _make_room(state: TreeState, need: int, left: frozenset[Content] | None, kep
     """Where `need` new pages do not fit, others may go as in an eviction, but none of `kept`; their number.
 
     What goes while they fit was not evicted: it is missing when the tree shows its nodes.
+
+    Raises what `_require_unlocked` and `_require_leaves_first` raise.
     """
     if left is None or need <= state.world.num_blocks - len(state.pages):
         return 0
@@ -154,27 +153,28 @@ def _make_room(state: TreeState, need: int, left: frozenset[Content] | None, kep
 
 
 def _require_unlocked(state: TreeState, gone: set[Content], tally: Tally) -> None:
+    """A locked page stays.
+
+    Raises prefix/symmetric-locks.
+    """
     for content in sorted(gone, key=lambda content: len(content.elements)):
-        locks = state.pages[content].locks
-        if locks:
-            tally.broken(
-                rules.SYMMETRIC_LOCKS,
-                f"{content} is evicted with {locks} lock{'s' if locks > 1 else ''} on it",
-                "a locked page stays until it is unlocked",
-            )
+        if locks := state.pages[content].locks:
+            tally.fail(rules.SYMMETRIC_LOCKS, "evicted", content=content, locks=locks)
     if state.locked:
         tally.met(rules.SYMMETRIC_LOCKS)
 
 
 def _require_leaves_first(state: TreeState, gone: set[Content], left: frozenset[Content], tally: Tally) -> None:
+    """No page stays behind one that goes.
+
+    Raises prefix/contiguous-chain.
+    """
     if not gone:
         return
     orphan = next((content for content in left if any(up in gone for up in state.path(content))), None)
-    tally.require(
-        orphan is None,
-        rules.CONTIGUOUS_CHAIN,
-        lambda: (f"{orphan} stays while a page before it is evicted", "leaves go first"),
-    )
+    tally.met(rules.CONTIGUOUS_CHAIN)
+    if orphan is not None:
+        tally.fail(rules.CONTIGUOUS_CHAIN, "orphan", content=orphan)
 
 
 def _count_twins(state: TreeState, event: ev.Match, tally: Tally) -> None:
@@ -182,23 +182,13 @@ def _count_twins(state: TreeState, event: ev.Match, tally: Tally) -> None:
     missing = next((page for page in state.chain(event.tokens, event.parts) if page not in state.pages), None)
     if missing is None:
         return
-    for other in _twins(state, missing):
+    for other in twins(state, missing):
         tally.met(rules.ISOLATION if other.computes == missing.computes else rules.COMPLETE_KEY)
 
 
-def _twins(state: TreeState, content: Content) -> list[Content]:
+def twins(state: TreeState, content: Content) -> list[Content]:
     """What is cached of the tokens of a page that is not, in other namespaces."""
     return [other for other in state.pages if other.elements == content.elements]
-
-
-def _blame(state: TreeState, content: Content) -> Rule:
-    """Which rule a hit on a page that is not cached breaks, from what is cached and looks like it."""
-    twins = _twins(state, content)
-    if any(other.computes == content.computes for other in twins):
-        return rules.ISOLATION
-    own, depth = content.elements[-state.size :], len(content.elements)
-    alike = any(other.elements[-state.size :] == own and len(other.elements) == depth for other in state.pages)
-    return rules.COMPLETE_KEY if twins or (alike and content not in state.seen) else rules.CONTENT_MATCHES_KEY
 
 
 _TRANSITIONS: dict[type, Callable[[TreeState, Any, Tally], None]] = {

@@ -17,8 +17,8 @@ from kvspec.published import Published
 from kvspec.tree import events as ev
 from kvspec.tree.shown import pages_of
 from kvspec.tree.state import HandleId, TreeState
-from kvspec.tree.transition import advance
 from kvspec.tree.vocabulary import Found, Inserted, Node, Slots
+from kvspec.tree.words import judge
 from kvspec.violation import Tally
 from kvspec.vocabulary import Capabilities, TokenId, World
 
@@ -29,7 +29,7 @@ RAISES = rules.FIT_AGREES_WITH_ALLOCATE
 def radix(world: World, capabilities: Capabilities) -> tuple[TreeState, Callable[[ev.Event, Tally], object]]:
     """The machine of a radix tree."""
     state = TreeState(world, capabilities)
-    return state, partial(advance, state)
+    return state, partial(judge, state)
 
 
 class TreeDriver:

@@ -14,7 +14,7 @@ from kvexamine.explorer.tree.world import TreeWorld
 from kvspec.mirror import Content
 from kvspec.tree import events as ev
 from kvspec.tree.state import HandleId, Page, TreeState
-from kvspec.tree.transition import advance
+from kvspec.tree.words import judge
 from kvspec.violation import Tally
 from kvspec.vocabulary import Capabilities
 
@@ -26,7 +26,7 @@ _TALLY = Tally()
 
 def honest(state: TreeState, event: ev.Event) -> None:
     """The specification's own transition."""
-    advance(state, event, _TALLY)
+    judge(state, event, _TALLY)
 
 
 def copied(state: TreeState) -> TreeState:

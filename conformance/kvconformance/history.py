@@ -162,7 +162,7 @@ class Generate(Operation, frozen=True, tag=True, omit_defaults=True):
 
 
 class Values(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Numbers `[tokens, kv_heads, head_dim]` by a recipe of `kvconformance.quantizer.recipes`, times 2**exponent.
+    """Numbers `[tokens, kv_heads, head_dim]` by a recipe of the surface Quantizer, times 2**exponent.
 
     `at` is the channel of the largest magnitude, modulo the head dim, where the pattern has one.
     """
@@ -241,7 +241,7 @@ Axes = Literal["token-major", "head-major"]
 
 
 class Attend(Operation, frozen=True, tag=True, omit_defaults=True):
-    """Attention: a batch is attended and one thing about it varied (`kvconformance.attention.probes`).
+    """Attention: a batch is attended and one thing about it varied (`kvconformance.surfaces.attention.probes`).
 
     `lengths` holds (tokens in the cache, query rows) per request, `heads` is (query heads, KV heads, head dim); `order`
     seeds the numbering of blocks, `padding` rows follow, the first `shared` blocks are common to all requests. `cache`

@@ -16,11 +16,6 @@ import pytest
 
 from kvconformance import history as h
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.attention.certified import Parts, allowed, merged
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.probes import PROBES
-from kvconformance.attention.problems import problem_of
-from kvconformance.attention.surface import Attended, AttentionCall, AttentionCapabilities, attention, loaded, stored
 from kvconformance.check import check_here, replay
 from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.history import Attend, History
@@ -30,6 +25,18 @@ from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention.judging.certified import Parts, allowed, merged
+from kvconformance.surfaces.attention.probes import PROBES
+from kvconformance.surfaces.attention.problems.numbers import problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.surfaces.attention.protocol import (
+    Attended,
+    AttentionCall,
+    AttentionCapabilities,
+    attention,
+    loaded,
+    stored,
+)
 from kvreference.tolerance.declaration import Declaration
 from kvspec import RULES
 from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError

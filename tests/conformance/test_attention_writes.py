@@ -12,13 +12,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from kvconformance import history as h
-from kvconformance.attention import formats, surface
-from kvconformance.attention.driver import AttentionDriver
-from kvconformance.attention.formats import CacheFormat, dynamic
-from kvconformance.attention.neighbours import admitted
-from kvconformance.attention.recipes import attention_histories
-from kvconformance.attention.sides import Side
-from kvconformance.attention.surface import Attended, AttentionCall
 from kvconformance.check import replay
 from kvconformance.checker import Checker
 from kvconformance.engines.reference_attention import ReferenceAttention
@@ -26,6 +19,13 @@ from kvconformance.engines.reference_cached_attention import ReferenceCachedAtte
 from kvconformance.history import Attend, History, WriteRows
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import formats, protocol
+from kvconformance.surfaces.attention.driver import AttentionDriver
+from kvconformance.surfaces.attention.formats import CacheFormat, dynamic
+from kvconformance.surfaces.attention.judging.neighbours import admitted
+from kvconformance.surfaces.attention.problems.sides import Side
+from kvconformance.surfaces.attention.protocol import Attended, AttentionCall
+from kvconformance.surfaces.attention.strategies import attention_histories
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.quantizers import Encoded, Scales, encode, encode_with
 from kvspec import rules
@@ -292,7 +292,7 @@ def scheme_of(format: Any) -> Scheme:
 
 
 def test_what_can_be_stored_is_said_once() -> None:
-    assert set(formats.STORABLE) == set(surface._STORAGE)
+    assert set(formats.STORABLE) == set(protocol._STORAGE)
 
 
 # Whom a wrong row blames.

@@ -15,7 +15,6 @@ pytest.importorskip("triton")
 import torch
 
 from kvconformance.adapters import load
-from kvconformance.attention.driver import AttentionDriver
 from kvconformance.check import check_here
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed
@@ -23,10 +22,11 @@ from kvconformance.engines.kvoptimized import attention, quantizer
 from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer
 from kvconformance.history import Attend, History
-from kvconformance.quantizer.driver import QuantizerDriver
 from kvconformance.report import Report, Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention.driver import AttentionDriver
+from kvconformance.surfaces.quantizer.driver import QuantizerDriver
 from kvoptimized.cache import PagedKVCache
 from kvspec import rules
 from kvspec.rules import Rule

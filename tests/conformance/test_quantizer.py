@@ -12,11 +12,11 @@ from kvconformance.adapters import NotAnAdapter, as_engine, load
 from kvconformance.check import check_here
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer, shown
 from kvconformance.history import Append, Encode, History, Put, Values
-from kvconformance.quantizer import Declaration, Encoded, QuantizerCapabilities, QuantizerError, quantizer
-from kvconformance.quantizer.recipes import PATTERNS, values
 from kvconformance.report import Report, Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Declaration, Encoded, QuantizerCapabilities, QuantizerError, quantizer
+from kvconformance.surfaces.quantizer.recipes import PATTERNS, values
 from kvconformance.trial import Trial, play
 from kvreference.quantizers import Encoded as Quantized
 from kvreference.quantizers import Scales, decode, encode, encode_with

@@ -11,9 +11,9 @@ import pytest
 from kvconformance.adapters import load
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
 from kvconformance.history import Append, Encode, History, Values
-from kvconformance.quantizer import Declaration, Encoded
-from kvconformance.quantizer.rotations import Turned
-from kvconformance.quantizer.surface import Array, Single
+from kvconformance.surfaces.quantizer import Declaration, Encoded
+from kvconformance.surfaces.quantizer.protocol import Array, Single
+from kvconformance.surfaces.quantizer.rotations import Turned
 from kvconformance.trial import play
 from kvspec import Tally
 from kvspec.numbers.schemes import SCHEMES

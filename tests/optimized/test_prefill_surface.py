@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kvconformance.adapters import load
-from kvconformance.attention.surface import Attended, AttentionCall
 from kvconformance.check import check_here
 from kvconformance.claims import claimed
 from kvconformance.engines.kvoptimized import attention
@@ -16,6 +15,7 @@ from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.report import Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention.protocol import Attended, AttentionCall
 from kvspec import rules
 from kvspec.vocabulary import Surface
 

@@ -2,8 +2,7 @@
 
 In a folder `protocol` is what a third party writes, `driver` the road through a history, `strategies` what the search
 tries, and `SURFACE` the record that says all this (`base`). `registry` knows the records, and learns new ones by
-`register`. `programs` and `observations` are what several surfaces share. Quantizers and attention kernels, whose
-adapters are functions on arrays, have rooms of their own beside this one; their records stand here.
+`register`. `programs` and `observations` are what several surfaces share.
 """
 
 from kvconformance.surfaces.base import Engine, Factory, Sampler, SurfaceKind

@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from kvconformance.attention.formats import CacheFormat, Reads
-from kvconformance.attention.surface import (
+from kvconformance.surfaces.attention.formats import CacheFormat, Reads
+from kvconformance.surfaces.attention.protocol import (
     HEAD_MAJOR,
     TOKEN_MAJOR,
     Attended,

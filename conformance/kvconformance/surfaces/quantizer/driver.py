@@ -8,13 +8,20 @@ import numpy as np
 
 from kvconformance import history as h
 from kvconformance.checker import Checker, Guarded
-from kvconformance.quantizer import recipes
-from kvconformance.quantizer.blocks import Blocks
-from kvconformance.quantizer.expected import Expected, per_token
-from kvconformance.quantizer.judge import Judge
-from kvconformance.quantizer.sequences import Sequences
-from kvconformance.quantizer.surface import Declaration, Encoded, QuantizerCapabilities, Setting, Single, require_honest
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.quantizer import recipes
+from kvconformance.surfaces.quantizer.blocks import Blocks
+from kvconformance.surfaces.quantizer.expected import Expected, per_token
+from kvconformance.surfaces.quantizer.judge import Judge
+from kvconformance.surfaces.quantizer.protocol import (
+    Declaration,
+    Encoded,
+    QuantizerCapabilities,
+    Setting,
+    Single,
+    require_honest,
+)
+from kvconformance.surfaces.quantizer.sequences import Sequences
 from kvspec import rules
 from kvspec.numbers.floats import power_of_two
 from kvspec.numbers.schemes import Zero

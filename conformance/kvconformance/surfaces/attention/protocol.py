@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kvconformance.attention.formats import CacheFormat
+from kvconformance.surfaces.attention.formats import CacheFormat
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.roundings import format_named, round_to
 from kvreference.tolerance.declaration import Declaration

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kvconformance.attention.formats import dynamic
-from kvconformance.attention.sides import Side
-from kvconformance.attention.surface import loaded
+from kvconformance.surfaces.attention.formats import dynamic
+from kvconformance.surfaces.attention.problems.sides import Side
+from kvconformance.surfaces.attention.protocol import loaded
 from kvreference.arrays import AnyArray, Float
 from kvreference.codes import float_kind
 from kvreference.float_codes import decode_float, encode_float

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kvconformance.attention.certified import Allowed
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import Attended, AttentionCall, AttentionCapabilities
+from kvconformance.surfaces.attention.judging.certified import Allowed
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.protocol import Attended, AttentionCall, AttentionCapabilities
 from kvreference.arrays import Float
 from kvspec.violation import HarnessFault, Violation, Waived
 

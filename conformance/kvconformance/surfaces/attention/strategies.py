@@ -11,11 +11,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance.attention.formats import CacheFormat
-from kvconformance.attention.merges import STATES
-from kvconformance.attention.probes import PROBES
-from kvconformance.attention.problems import PATTERNS
-from kvconformance.attention.surface import AttentionCapabilities
+from kvconformance.surfaces.attention.formats import CacheFormat
+from kvconformance.surfaces.attention.merges import STATES
+from kvconformance.surfaces.attention.probes import PROBES
+from kvconformance.surfaces.attention.problems.numbers import PATTERNS
+from kvconformance.surfaces.attention.protocol import AttentionCapabilities
 
 LONGEST = 96
 """Most tokens of a request in a small world; rarely a request is longer."""

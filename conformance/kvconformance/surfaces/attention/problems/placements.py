@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.sides import Side
-from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, stored
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.problems.sides import Side
+from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, AttentionCall, stored
 from kvreference.arrays import AnyArray, Float
 from kvspec.refusals import BlockRangeError
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvconformance.evidence.codes import one_nan
-from kvconformance.quantizer.surface import Single
+from kvconformance.surfaces.quantizer.protocol import Single
 from kvreference import quantizers
 from kvspec.numbers.bounds import bound, rounding_term
 from kvspec.numbers.floats import FloatFormat, Overflow, Special, power_of_two, rational, ulp

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kvconformance.attention.formats import Reads, dynamic
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.sides import Cache, Side
+from kvconformance.surfaces.attention.formats import Reads, dynamic
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.problems.sides import Cache, Side
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.roundings import format_named

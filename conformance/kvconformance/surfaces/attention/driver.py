@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.attention import merges, probes, writes
-from kvconformance.attention.blame import Suspect
-from kvconformance.attention.certified import Allowed, allowed
-from kvconformance.attention.outcomes import Outcome, Wrong, attend, judges_lse, wrong
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.problems import Problem, problem_of
-from kvconformance.attention.surface import AttentionCall, AttentionCapabilities
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces.attention import merges, probes, writes
+from kvconformance.surfaces.attention.judging.blame import Suspect
+from kvconformance.surfaces.attention.judging.certified import Allowed, allowed
+from kvconformance.surfaces.attention.judging.outcomes import Outcome, Wrong, attend, judges_lse, wrong
+from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.surfaces.attention.protocol import AttentionCall, AttentionCapabilities
 from kvconformance.surfaces.base import Factory
 from kvreference.tolerance.declaration import Declaration
 from kvspec import rules
@@ -21,6 +21,12 @@ from kvspec.rules import Rule
 from kvspec.vocabulary import World
 
 RAISES = rules.DECLARED_TOLERANCE
+
+
+def fatal(history: h.History) -> Rule | None:
+    """Far blocks are what kills a kernel that reads beyond."""
+    far = any(isinstance(operation, h.Attend) and operation.probe == "far" for operation in history.operations)
+    return rules.ADDRESS_RANGE if far else None
 
 
 class AttentionDriver:

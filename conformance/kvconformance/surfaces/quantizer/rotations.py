@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from kvconformance.quantizer.expected import (
+from kvconformance.surfaces.quantizer.expected import (
     Doubles,
     Expected,
     error_bound,
@@ -19,7 +19,7 @@ from kvconformance.quantizer.expected import (
     reading,
     surely,
 )
-from kvconformance.quantizer.surface import Array, Single
+from kvconformance.surfaces.quantizer.protocol import Array, Single
 from kvspec.numbers.groups import Extent
 from kvspec.numbers.quantize import Scale, scale_of
 from kvspec.numbers.schemes import Anchor, IntegerCodes, NonFinite, Scheme, Zero

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kvconformance.attention.formats import CacheFormat, dynamic, signed
-from kvconformance.attention.surface import stored
+from kvconformance.surfaces.attention.formats import CacheFormat, dynamic, signed
+from kvconformance.surfaces.attention.protocol import stored
 from kvreference.arrays import AnyArray, Float
 from kvreference.nibbles import pack
 from kvreference.quantizers import Encoded, Scales, decode, encode, encode_with, scale_shape

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kvconformance.quantizer.expected import Doubles, Expected
-from kvconformance.quantizer.rotations import Turned
-from kvconformance.quantizer.surface import Array, Declaration, Single
+from kvconformance.surfaces.quantizer.expected import Doubles, Expected
+from kvconformance.surfaces.quantizer.protocol import Array, Declaration, Single
+from kvconformance.surfaces.quantizer.rotations import Turned
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.violation import Tally

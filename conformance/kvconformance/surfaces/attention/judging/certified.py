@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kvconformance.attention.doubts import doubts
-from kvconformance.attention.problems import Problem
+from kvconformance.surfaces.attention.judging.doubts import doubts
+from kvconformance.surfaces.attention.problems.numbers import Problem
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.roundings import format_named, round_to

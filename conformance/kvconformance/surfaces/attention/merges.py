@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.attention.certified import Parts, merged
-from kvconformance.attention.outcomes import Outcome, wrong
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import Attended, loaded, stored
 from kvconformance.history import Attend, Merge
+from kvconformance.surfaces.attention.judging.certified import Parts, merged
+from kvconformance.surfaces.attention.judging.outcomes import Outcome, wrong
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.protocol import Attended, loaded, stored
 from kvreference.tolerance.declaration import Declaration
 from kvspec import rules
 from kvspec.violation import HarnessFault, Violation, Waived
 
 if TYPE_CHECKING:
-    from kvconformance.attention.driver import AttentionDriver
+    from kvconformance.surfaces.attention.driver import AttentionDriver
 
 STATES = ("normal", "empty", "low", "high")
 

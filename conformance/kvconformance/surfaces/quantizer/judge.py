@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvconformance.evidence.codes import one_nan
-from kvconformance.quantizer.expected import Doubles, Expected, Meaning, infinite_from, reading, surely
-from kvconformance.quantizer.surface import Array, Declaration, Encoded
+from kvconformance.surfaces.quantizer.expected import Doubles, Expected, Meaning, infinite_from, reading, surely
+from kvconformance.surfaces.quantizer.protocol import Array, Declaration, Encoded
 from kvreference.codes import float_kind
 from kvreference.float_codes import decode_float
 from kvspec import rules

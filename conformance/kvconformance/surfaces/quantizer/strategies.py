@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance.quantizer.expected import per_token, token_group
-from kvconformance.quantizer.recipes import PATTERNS, SPECIAL
-from kvconformance.quantizer.surface import QuantizerCapabilities
+from kvconformance.surfaces.quantizer.expected import per_token, token_group
+from kvconformance.surfaces.quantizer.protocol import QuantizerCapabilities
+from kvconformance.surfaces.quantizer.recipes import PATTERNS, SPECIAL
 from kvspec.numbers.schemes import NonFinite, Scheme
 
 EXPONENTS = (0, 0, 0, 0, 0, 0, -1, 2, -4, 5, -9, -13, 12)

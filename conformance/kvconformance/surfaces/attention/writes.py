@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.attention.formats import dynamic
-from kvconformance.attention.neighbours import admitted
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, stored
 from kvconformance.history import Attend, WriteRows
+from kvconformance.surfaces.attention.formats import dynamic
+from kvconformance.surfaces.attention.judging.neighbours import admitted
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, AttentionCall, stored
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.roundings import format_named, round_to
 from kvspec import rules
@@ -26,7 +26,7 @@ SIGNED_ZERO = 0x80
 _BESIDE = ("key_scales", "value_scales", "key_zeros", "value_zeros")
 
 if TYPE_CHECKING:
-    from kvconformance.attention.driver import AttentionDriver
+    from kvconformance.surfaces.attention.driver import AttentionDriver
 
 
 def write(driver: AttentionDriver, operation: WriteRows) -> None:

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kvconformance.attention.formats import CacheFormat
-from kvconformance.attention.sides import Cache, cache_of
 from kvconformance.history import Attend
+from kvconformance.surfaces.attention.formats import CacheFormat
+from kvconformance.surfaces.attention.problems.sides import Cache, cache_of
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.paged_attention import Attention

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kvconformance.quantizer.expected import Doubles, Expected, per_token, surely, token_group
-from kvconformance.quantizer.surface import Array, Declaration, Single
+from kvconformance.surfaces.quantizer.expected import Doubles, Expected, per_token, surely, token_group
+from kvconformance.surfaces.quantizer.protocol import Array, Declaration, Single
 from kvspec import rules
 from kvspec.numbers.floats import power_of_two
 from kvspec.numbers.schemes import IntegerCodes

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvconformance.history import Values
-from kvconformance.quantizer.surface import QuantizerError, Single
+from kvconformance.surfaces.quantizer.protocol import QuantizerError, Single
 from kvreference.float_codes import E4M3FN, E5M2, decode_float
 from kvspec.numbers.schemes import IntegerCodes, Scheme, Zero
 

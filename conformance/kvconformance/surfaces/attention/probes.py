@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.attention.merges import cascade
-from kvconformance.attention.outcomes import Outcome, attend, judges_lse, wrong
-from kvconformance.attention.placements import Placement, hidden, place, poisoned, unowned
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import TOKEN_MAJOR, AttentionCall, AttentionCapabilities
 from kvconformance.history import Attend
+from kvconformance.surfaces.attention.judging.outcomes import Outcome, attend, judges_lse, wrong
+from kvconformance.surfaces.attention.merges import cascade
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.problems.placements import Placement, hidden, place, poisoned, unowned
+from kvconformance.surfaces.attention.protocol import TOKEN_MAJOR, AttentionCall, AttentionCapabilities
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.violation import Tally
 
 if TYPE_CHECKING:
-    from kvconformance.attention.driver import AttentionDriver
+    from kvconformance.surfaces.attention.driver import AttentionDriver
 
 REPEATS = 3
 """Calls on each side before a difference of bits is believed."""

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kvconformance.attention.certified import allowed
-from kvconformance.attention.outcomes import attend, judges_lse, wrong
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.problems import Problem
-from kvconformance.attention.surface import TOKEN_MAJOR, AttentionCapabilities
+from kvconformance.surfaces.attention.judging.certified import allowed
+from kvconformance.surfaces.attention.judging.outcomes import attend, judges_lse, wrong
+from kvconformance.surfaces.attention.problems.numbers import Problem
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.surfaces.attention.protocol import TOKEN_MAJOR, AttentionCapabilities
 from kvspec import rules
 from kvspec.rules import Rule
 

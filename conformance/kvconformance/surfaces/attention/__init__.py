@@ -1,0 +1,50 @@
+"""The surface Attention: a kernel that attends a batch through a paged cache, arrays in and arrays out.
+
+`protocol` is what a third party writes, `problems` the numbers of an operation and how they lie in memory, `probes`
+what is varied, `judging` the outputs that are allowed and the rule that a wrong one breaks, `merges` and `writes` the
+two optional methods, `driver` the road through a history, and `strategies` the operations that the search tries.
+
+Over a quantized cache (`formats`) the driver hands over codes and scales that it made itself, so what should come out
+is known: attention over what the codes mean. An output is then wrong by the rounding of the kernel alone, never by that
+of the quantizer, whose half steps are far larger and would hide a wrong scale. Writes are judged apart, by their codes.
+"""
+
+from kvconformance.checker import eventless
+from kvconformance.surfaces.attention.driver import RAISES, AttentionDriver, fatal
+from kvconformance.surfaces.attention.formats import CacheFormat, Reads
+from kvconformance.surfaces.attention.protocol import (
+    Attended,
+    AttentionCall,
+    AttentionCapabilities,
+    attention,
+    loaded,
+    stored,
+)
+from kvconformance.surfaces.attention.strategies import attention_histories
+from kvconformance.surfaces.base import SurfaceKind
+from kvspec.vocabulary import Surface
+
+SURFACE = SurfaceKind(
+    surface=Surface.ATTENTION,
+    required=("attend",),
+    driver=AttentionDriver,
+    histories=attention_histories,
+    raises=RAISES,
+    fatal=fatal,
+    capabilities=AttentionCapabilities,
+    declares="a kernel declares",
+    machine=eventless,
+    enough=250,
+)
+
+__all__ = [
+    "SURFACE",
+    "Attended",
+    "AttentionCall",
+    "AttentionCapabilities",
+    "CacheFormat",
+    "Reads",
+    "attention",
+    "loaded",
+    "stored",
+]

@@ -1,0 +1,34 @@
+"""The surface Quantizer: keys or values in, codes and scales out, and back.
+
+`protocol` is what a third party writes, `recipes` the numbers of an operation, `expected` what the scheme says of them,
+`judge` the comparison of one encoding, `blocks` and `sequences` the two kinds of quantized cache, `driver` the road
+through a history, and `strategies` the histories that the search tries.
+"""
+
+from kvconformance.checker import eventless
+from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.quantizer.driver import RAISES, QuantizerDriver
+from kvconformance.surfaces.quantizer.protocol import (
+    Declaration,
+    Encoded,
+    QuantizerCapabilities,
+    QuantizerError,
+    Setting,
+    quantizer,
+)
+from kvconformance.surfaces.quantizer.strategies import quantizer_histories
+from kvspec.vocabulary import Surface
+
+SURFACE = SurfaceKind(
+    surface=Surface.QUANTIZER,
+    required=("encode", "decode"),
+    driver=QuantizerDriver,
+    histories=quantizer_histories,
+    raises=RAISES,
+    capabilities=QuantizerCapabilities,
+    declares="a quantizer declares",
+    machine=eventless,
+    enough=400,
+)
+
+__all__ = ["SURFACE", "Declaration", "Encoded", "QuantizerCapabilities", "QuantizerError", "Setting", "quantizer"]

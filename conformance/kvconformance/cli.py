@@ -24,7 +24,7 @@ from kvconformance.prove import prove
 from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvconformance.search import Plan
 from kvconformance.supervise import Stopped, check_supervised
-from kvconformance.surfaces.registry import named
+from kvconformance.surfaces.registry import kind_of, named
 from kvconformance.traces import commands as traces
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
@@ -291,7 +291,7 @@ def _history(text: str | None, surfaces: list[Surface] | None) -> History | None
     if not surfaces or len(surfaces) != 1:
         usage("--history needs the one --surface on which it was found")
     try:
-        return History.from_json(text)
+        return kind_of(surfaces[0]).read(text)
     except ValueError as error:
         usage(str(error))
 

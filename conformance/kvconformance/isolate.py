@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from kvconformance.history import History
-from kvconformance.surfaces.registry import named
+from kvconformance.surfaces.registry import kind_of, named
 from kvspec.vocabulary import Surface
 
 MOST_BYTES = 64 << 20
@@ -235,7 +235,8 @@ def read_journal(path: Path) -> tuple[Surface, History] | None:
     """The last history that a child was about to run."""
     try:
         first, second = path.read_bytes().split(b"\n")[:2]
-        return named(first.decode()), History.from_json(second)
+        kind = kind_of(named(first.decode()))
+        return kind.surface, kind.read(second)
     except (ValueError, OSError):
         return None
 

@@ -12,7 +12,7 @@ from hypothesis import Phase
 
 from kvconformance.draws import try_histories
 from kvconformance.exhaust.covered import Covered
-from kvconformance.history import Add, Generate, History
+from kvconformance.history import History
 from kvconformance.shorten import shorten
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import histories
@@ -279,6 +279,5 @@ def judged_by(violation: Violation | None, judged: Set[Rule]) -> Violation | Non
 
 def size(history: History) -> tuple[int, int, int]:
     """How much a person has to read: operations, then tokens, then the size of the world."""
-    tokens = sum(len(o.prompt) + o.max_new_tokens for o in history.operations if isinstance(o, Add))
-    tokens += sum(len(p) + o.max_new_tokens for o in history.operations if isinstance(o, Generate) for p in o.prompts)
+    tokens = sum(operation.tokens() for operation in history.operations)
     return (len(history.operations), tokens, history.num_blocks + history.token_budget)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kvconformance.history import Add, AnyOperation, History
+from kvconformance.history import History
 
 Kept = TypeVar("Kept")
 
@@ -44,21 +44,6 @@ def _smaller(history: History) -> Iterator[History]:
             yield msgspec.structs.replace(history, operations=operations[:start] + operations[start + width :])
         width //= 2
     for place, operation in enumerate(operations):
-        for simpler in _simpler(operation):
+        for simpler in operation.simpler():
             changed = (*operations[:place], simpler, *operations[place + 1 :])
             yield msgspec.structs.replace(history, operations=changed)
-
-
-def _simpler(operation: AnyOperation) -> Iterator[AnyOperation]:
-    """The same operation with less to read."""
-    if not isinstance(operation, Add):
-        return
-    for length in range(1, len(operation.prompt)):
-        yield msgspec.structs.replace(operation, prompt=operation.prompt[:length])
-    for fewer in range(1, operation.max_new_tokens):
-        yield msgspec.structs.replace(operation, max_new_tokens=fewer)
-    plain = Add(operation.prompt, operation.max_new_tokens, chunk=operation.chunk)
-    if plain != operation:
-        yield plain
-    if operation.chunk < Add(operation.prompt).chunk:
-        yield msgspec.structs.replace(operation, chunk=Add(operation.prompt).chunk)

@@ -17,6 +17,7 @@ from kvconformance.isolate import ChildTrouble, Died, Interrupted, Line, Loaded,
 from kvconformance.report import Report, SurfaceResult, finding_of
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
 from kvconformance.trial import fatal_rule
 from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
@@ -214,7 +215,7 @@ def _smallest(job: _Job, surface: Surface, history: History) -> History:
 
     def on_answer(data: bytes) -> None:
         nonlocal smallest
-        smallest = History.from_json(data)
+        smallest = kind_of(surface).read(data)
 
     def work(line: Line) -> None:
         engine = job.engine()

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kvconformance.history import Attend
 from kvconformance.surfaces.attention.formats import Reads, dynamic
 from kvconformance.surfaces.attention.judging.certified import Allowed, allowed
 from kvconformance.surfaces.attention.judging.doubts import doubts
+from kvconformance.surfaces.attention.operations import Attend
 from kvconformance.surfaces.attention.problems.numbers import PATTERNS, Problem, problem_of
 from kvconformance.surfaces.attention.problems.sides import Side
 from kvreference.arrays import Float

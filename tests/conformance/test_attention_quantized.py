@@ -18,17 +18,18 @@ from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
-from kvconformance.history import Attend, History, WriteRows
+from kvconformance.history import History
 from kvconformance.imposters import kernel_scales
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention import strategies
+from kvconformance.surfaces.attention import SURFACE, strategies
 from kvconformance.surfaces.attention.driver import AttentionDriver
 from kvconformance.surfaces.attention.formats import CacheFormat, Reads, dynamic
 from kvconformance.surfaces.attention.judging.certified import allowed
 from kvconformance.surfaces.attention.judging.doubts import doubts
 from kvconformance.surfaces.attention.judging.outcomes import attend, wrong
+from kvconformance.surfaces.attention.operations import Attend, WriteRows
 from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
 from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvconformance.surfaces.attention.protocol import Attended, AttentionCall, loaded
@@ -181,7 +182,7 @@ def test_a_cache_that_the_kernel_does_not_declare_is_passed_over() -> None:
 def test_an_old_history_says_nothing_of_caches() -> None:
     assert "cache" not in json.loads(History(9, 4, (Attend(((5, 2),)),)).to_json())["operations"][0]
     history = History(9, 4, (Attend(((5, 2),), cache="q8_0"),))
-    assert History.from_json(history.to_json()) == history
+    assert SURFACE.read(history.to_json()) == history
 
 
 def test_only_head_dims_that_a_cache_can_hold_are_drawn() -> None:

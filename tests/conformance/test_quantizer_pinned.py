@@ -10,8 +10,9 @@ import pytest
 
 from kvconformance.adapters import load
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
-from kvconformance.history import Append, Encode, History, Values
-from kvconformance.surfaces.quantizer import Declaration, Encoded
+from kvconformance.history import History
+from kvconformance.surfaces.quantizer import SURFACE, Declaration, Encoded
+from kvconformance.surfaces.quantizer.operations import Append, Encode, Values
 from kvconformance.surfaces.quantizer.protocol import Array, Single
 from kvconformance.surfaces.quantizer.rotations import Turned
 from kvconformance.trial import play
@@ -191,7 +192,7 @@ def test_a_right_quantizer_is_not_accused(history: str) -> None:
         engine.factories[Surface.QUANTIZER],
         engine.capabilities(Surface.QUANTIZER),
         Surface.QUANTIZER,
-        History.from_json(history),
+        SURFACE.read(history),
         Tally(),
     )
     assert trial.violation is None, trial.violation

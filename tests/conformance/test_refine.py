@@ -11,10 +11,11 @@ from typer.testing import CliRunner, Result
 
 from kvconformance.adapters import load
 from kvconformance.cli import app
-from kvconformance.history import Add, History, Step
+from kvconformance.history import Add, History
 from kvconformance.imposters import IMPOSTERS
 from kvconformance.imposters.registry import surface_of
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.stepper.operations import Step
 from kvconformance.traces import judge, open_trace
 from kvconformance.traces.judging import Answer, Judgement
 from kvconformance.traces.recording import Run, record

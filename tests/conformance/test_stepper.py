@@ -10,7 +10,8 @@ import pytest
 
 from kvconformance.adapters import as_engine
 from kvconformance.claims import unclaimed
-from kvconformance.history import Abort, Add, Begin, Commit, End, Fork, Grow, History, Reset, Step
+from kvconformance.history import Add, Commit, Fork, Grow, History, Reset
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
 from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvreference.publishing import PublishingStepper

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.stepper.operations import Step
+from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
+
 pytest.importorskip("sglang")
 
 from kvconformance.adapters import load
 from kvconformance.check import check_here, replay
-from kvconformance.history import Add, Evict, History, Insert, Lock, Match, Operation, Step, Unlock
+from kvconformance.history import Add, History, Operation
 from kvconformance.report import Verdict
 from kvconformance.search import Plan
 from kvconformance.surfaces import Engine

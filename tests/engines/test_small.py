@@ -11,11 +11,13 @@ import pytest
 
 from kvconformance.adapters import load
 from kvconformance.check import check_here
-from kvconformance.history import Abort, Add, Fork, Free, FreeAgain, Grow, History, Step
+from kvconformance.history import Add, Fork, Free, Grow, History
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.pool.operations import FreeAgain
+from kvconformance.surfaces.stepper.operations import Abort, Step
 from kvconformance.trial import Trial, play
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.generator.operations import Generate
+from kvconformance.surfaces.stepper.operations import Abort, Step
+
 pytest.importorskip("transformers")
 pytest.importorskip("torch")
 
 from kvconformance.check import check_here, replay
-from kvconformance.history import Abort, Add, Fork, Generate, History, Step
+from kvconformance.history import Add, Fork, History
 from kvconformance.search import Plan
 from kvconformance.surfaces.generator.driver import agrees
 from kvconformance.trial import play

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
+
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load, with_profiles
-from kvconformance.history import Abort, Add, Begin, End, History, Reset, Step
+from kvconformance.history import Add, History, Reset
 from kvconformance.report import Verdict
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised

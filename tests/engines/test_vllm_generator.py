@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.generator.operations import Generate
+
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
-from kvconformance.history import Generate, History
+from kvconformance.history import History
 from kvconformance.report import Report
 from kvconformance.search import Plan
 from kvconformance.supervise import check_supervised

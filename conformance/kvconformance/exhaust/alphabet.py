@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from kvconformance import history as h
 from kvconformance.checker import Checker
 from kvconformance.exhaust.worlds import arrivals
+from kvconformance.surfaces.pool.operations import FreeAgain, Lookup
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
 from kvexamine.explorer import Scope
 from kvspec.state import State
 from kvspec.vocabulary import Capabilities, Phase, Surface
 
-Operations = tuple[h.AnyOperation, ...]
+Operations = tuple[h.Operation, ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Watching(Checker):
         """An operation begins; what the driver does of itself at the end is named by a string."""
         if self.situation is None and isinstance(operation, str):
             self.situation = replace(situation_of(self.state), idled=self.idled)
-        self.idled = isinstance(operation, h.Step) and not self.state.in_flight and not situation_of(self.state).busy
+        self.idled = isinstance(operation, Step) and not self.state.in_flight and not situation_of(self.state).busy
         super().note(operation)
 
 
@@ -73,7 +75,7 @@ class Alphabet:
     capabilities: Capabilities
     surface: Surface
 
-    def after(self, done: Operations, now: Situation) -> Iterator[h.AnyOperation]:
+    def after(self, done: Operations, now: Situation) -> Iterator[h.Operation]:
         """Every operation that may apply after the operations `done`, which ended in the situation `now`.
 
         One that turns out not to apply leaves no event; the search leaves it out then.
@@ -90,45 +92,45 @@ class Alphabet:
         came = Counter(operation for operation in done if isinstance(operation, h.Add))
         yield from dict.fromkeys((Counter(arrivals(self.scope, self.surface)) - came).elements())
 
-    def _pool(self, done: Operations, now: Situation) -> Iterator[h.AnyOperation]:
+    def _pool(self, done: Operations, now: Situation) -> Iterator[h.Operation]:
         chunk = self.scope.world.token_budget
         yield from (h.Grow(which, chunk) for which in range(now.running))
         yield from map(h.Commit, range(now.pending))
         yield from map(h.Free, range(now.live))
         if self.scope.has("abort"):
-            yield from map(h.FreeAgain, range(sum(isinstance(operation, h.Free | h.Fail) for operation in done)))
+            yield from map(FreeAgain, range(sum(isinstance(operation, h.Free | h.Fail) for operation in done)))
         if self.scope.has("fail") and now.pending:
             yield h.Fail()
         if self.scope.has("lookup"):
             asked = dict.fromkeys((one.prompt, one.salt, one.adapter) for one in arrivals(self.scope, self.surface))
-            yield from (h.Lookup(*one) for one in asked)
+            yield from (Lookup(*one) for one in asked)
 
-    def _stepper(self, done: Operations, now: Situation) -> Iterator[h.AnyOperation]:
+    def _stepper(self, done: Operations, now: Situation) -> Iterator[h.Operation]:
         flying = in_flight(done, self.capabilities.max_in_flight)
         busy = now.busy or flying > 0
         # With nobody there a second step in a row is left out: nothing has happened that it could find.
         if busy or not now.idled:
-            yield h.Step()
+            yield Step()
         if busy and self.scope.has("dispatch"):
-            yield h.Begin()
+            yield Begin()
         # A step that begins and ends with none before it is a Step, which is one operation shorter.
-        if flying and not (flying == 1 and isinstance(done[-1], h.Begin)):
-            yield h.End()
+        if flying and not (flying == 1 and isinstance(done[-1], Begin)):
+            yield End()
         if busy and self.scope.has("fail"):
             yield h.Fail()
         if self.scope.has("abort") and self.capabilities.aborts:
-            yield from map(h.Abort, range(now.live))
-        yield from map(h.Transfer, range(now.transfers))
+            yield from map(Abort, range(now.live))
+        yield from map(Transfer, range(now.transfers))
 
 
 def in_flight(done: Operations, most: int) -> int:
     """How many steps of a Stepper are in flight after the operations, when at most `most` can be."""
     flying = 0
     for operation in done:
-        if isinstance(operation, h.Begin):
+        if isinstance(operation, Begin):
             flying = min(flying, most - 1) + 1
-        elif isinstance(operation, h.End):
+        elif isinstance(operation, End):
             flying -= 1
-        elif isinstance(operation, h.Step | h.Fail):
+        elif isinstance(operation, Step | h.Fail):
             flying = 0
     return flying

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from hypothesis.strategies import SearchStrategy
 
 from kvconformance.checker import PAGED, Checker, Machine
-from kvconformance.history import AnyOperation, History
+from kvconformance.history import History, Operation
 from kvconformance.story import Story
 from kvspec.rules import Rule
 from kvspec.vocabulary import Capabilities, RequestId, Surface, TokenId, World
@@ -36,7 +36,7 @@ class Prepared(Protocol):
 class Driver(Protocol):
     """Leads one engine through one history and feeds what it does to a checker."""
 
-    def run(self, operations: tuple[AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[Operation, ...]) -> None:
         """Perform all operations. Raises `Violation` where the engine does what it must not."""
 
 
@@ -49,6 +49,8 @@ class SurfaceKind:
     """All that the harness knows of one surface; `kvconformance.surfaces.registry.register` makes it known."""
 
     surface: Surface
+    operations: tuple[type[Operation], ...]
+    """What histories of it are made of."""
     required: tuple[str, ...]
     """The methods without which an object is not an adapter of it."""
     driver: Callable[[Factory, Checker], Driver]
@@ -76,6 +78,10 @@ class SurfaceKind:
     story: Story = field(default_factory=Story)
     enough: int = 1_000
     """Examples after which an imposter counts as alive."""
+
+    def read(self, data: bytes | str) -> History:
+        """A history, as `to_json` writes it. Raises `ValueError` that says what is wrong and where."""
+        return History.from_json(data, self.operations)
 
     def binds(self, rule: Rule) -> bool:
         """Whether it is a rule of this surface."""

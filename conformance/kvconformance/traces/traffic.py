@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kvconformance import history as h
+from kvconformance.surfaces.pool.operations import FreeAgain, Lookup
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
 from kvspec.vocabulary import Capabilities, Surface
 
 REQUESTS: Final = 40
@@ -23,7 +25,7 @@ def traffic(surface: Surface, capabilities: Capabilities, seed: int, steps: int 
     dice = random.Random(seed)  # noqa: S311 # seeded so that it can be repeated
     world = _world(capabilities, dice)
     size = world["block_size"]
-    operations: list[h.AnyOperation] = []
+    operations: list[h.Operation] = []
     for _ in range(REQUESTS if steps is None else steps):
         operations += _arrival(capabilities, size, world, dice)
         operations += [_work(surface, capabilities, dice) for _ in range(dice.randint(0, 5))]
@@ -49,9 +51,7 @@ def _world(capabilities: Capabilities, dice: random.Random) -> dict[str, Any]:
     }
 
 
-def _arrival(
-    capabilities: Capabilities, size: int, world: Mapping[str, Any], dice: random.Random
-) -> list[h.AnyOperation]:
+def _arrival(capabilities: Capabilities, size: int, world: Mapping[str, Any], dice: random.Random) -> list[h.Operation]:
     """A request that shares a prefix with many others, and fits into the pool when it is alone."""
     room = size * (world["num_blocks"] - len(capabilities.reserved_blocks) - capabilities.watermark_blocks)
     shared = (0,) * (size * dice.choice((0, 0, 1, 2)))
@@ -69,27 +69,27 @@ def _arrival(
     return [h.Add(prompt, new, chunk=chunk, **parts)]
 
 
-def _work(surface: Surface, capabilities: Capabilities, dice: random.Random) -> h.AnyOperation:
+def _work(surface: Surface, capabilities: Capabilities, dice: random.Random) -> h.Operation:
     """What happens most: a step, or for a pool a request grows."""
     which = dice.randint(0, 5)
     if surface == Surface.POOL:
-        usual: tuple[h.AnyOperation, ...] = (h.Grow(which, dice.randint(1, 4)), h.Commit(which), h.Free(which))
+        usual: tuple[h.Operation, ...] = (h.Grow(which, dice.randint(1, 4)), h.Commit(which), h.Free(which))
         return dice.choices(usual, (6, 2, 1))[0]
     if capabilities.max_in_flight > 1 and dice.random() < 0.5:
-        return dice.choice((h.Begin(), h.End()))
+        return dice.choice((Begin(), End()))
     if "swap" in capabilities.preemptions and dice.random() < 0.3:
-        return h.Transfer(which)
-    return h.Step()
+        return Transfer(which)
+    return Step()
 
 
-def _rarely(surface: Surface, capabilities: Capabilities, dice: random.Random) -> list[h.AnyOperation]:
+def _rarely(surface: Surface, capabilities: Capabilities, dice: random.Random) -> list[h.Operation]:
     """What happens now and then."""
     which = dice.randint(0, 5)
-    kinds: list[h.AnyOperation] = []
+    kinds: list[h.Operation] = []
     if capabilities.aborts and surface == Surface.STEPPER:
-        kinds.append(h.Abort(which))
+        kinds.append(Abort(which))
     if surface == Surface.POOL:
-        kinds += [h.FreeAgain(which), h.Lookup((0,) * dice.randint(1, 9))]
+        kinds += [FreeAgain(which), Lookup((0,) * dice.randint(1, 9))]
     kinds += [h.Fork(which)] if capabilities.forks else []
     kinds += [h.Fail()] if capabilities.fails else []
     kinds += [h.Reset()] if capabilities.resets else []

@@ -12,6 +12,7 @@ of the quantizer, whose half steps are far larger and would hide a wrong scale. 
 from kvconformance.checker import eventless
 from kvconformance.surfaces.attention.driver import RAISES, AttentionDriver, fatal
 from kvconformance.surfaces.attention.formats import CacheFormat, Reads
+from kvconformance.surfaces.attention.operations import Attend, Merge, WriteRows
 from kvconformance.surfaces.attention.protocol import (
     Attended,
     AttentionCall,
@@ -26,6 +27,7 @@ from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.ATTENTION,
+    operations=(Attend, Merge, WriteRows),
     required=("attend",),
     driver=AttentionDriver,
     histories=attention_histories,

@@ -11,6 +11,7 @@ from kvconformance.surfaces.attention import merges, probes, writes
 from kvconformance.surfaces.attention.judging.blame import Suspect
 from kvconformance.surfaces.attention.judging.certified import Allowed, allowed
 from kvconformance.surfaces.attention.judging.outcomes import Outcome, Wrong, attend, judges_lse, wrong
+from kvconformance.surfaces.attention.operations import Attend, Merge, WriteRows
 from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
 from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvconformance.surfaces.attention.protocol import AttentionCall, AttentionCapabilities
@@ -25,7 +26,7 @@ RAISES = rules.DECLARED_TOLERANCE
 
 def fatal(history: h.History) -> Rule | None:
     """Far blocks are what kills a kernel that reads beyond."""
-    far = any(isinstance(operation, h.Attend) and operation.probe == "far" for operation in history.operations)
+    far = any(isinstance(operation, Attend) and operation.probe == "far" for operation in history.operations)
     return rules.ADDRESS_RANGE if far else None
 
 
@@ -47,23 +48,23 @@ class AttentionDriver:
         """A fresh kernel."""
         return Guarded(self.checker, RAISES)("building the kernel", self.factory, self.world)
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Try every operation that fits the pool."""
         for operation in operations:
             self.checker.note(operation)
-            if isinstance(operation, h.Attend):
+            if isinstance(operation, Attend):
                 if not self.capabilities.holds(operation.cache, operation.dtype, operation.heads[2]):
                     continue
                 problem = self.problem(operation)
                 # Some probes undo the sharing of blocks.
                 if replace(problem, shared=0).blocks(self.world.block_size) <= self.world.num_blocks:
                     probes.PROBES[operation.probe](self, problem, operation)
-            elif isinstance(operation, h.Merge):
+            elif isinstance(operation, Merge):
                 merges.merge(self, operation)
-            elif isinstance(operation, h.WriteRows):
+            elif isinstance(operation, WriteRows):
                 writes.write(self, operation)
 
-    def problem(self, operation: h.Attend) -> Problem:
+    def problem(self, operation: Attend) -> Problem:
         """The numbers of an operation."""
         return problem_of(operation, self.world.block_size, self.capabilities.caches)
 
@@ -71,7 +72,7 @@ class AttentionDriver:
         """The arithmetic that the kernel declares for a problem."""
         return self.capabilities.over(problem.cache_name, problem.dtype)
 
-    def placement(self, operation: h.Attend) -> Placement:
+    def placement(self, operation: Attend) -> Placement:
         """Where the blocks of an operation lie at first."""
         return Placement(self.world.num_blocks, self.world.block_size, operation.order)
 

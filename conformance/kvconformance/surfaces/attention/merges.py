@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.history import Attend, Merge
 from kvconformance.surfaces.attention.judging.certified import Parts, merged
 from kvconformance.surfaces.attention.judging.outcomes import Outcome, wrong
+from kvconformance.surfaces.attention.operations import Attend, Merge
 from kvconformance.surfaces.attention.problems.numbers import Problem
 from kvconformance.surfaces.attention.protocol import Attended, loaded, stored
 from kvreference.tolerance.declaration import Declaration

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.history import Attend
 from kvconformance.surfaces.attention.judging.outcomes import Outcome, attend, judges_lse, wrong
 from kvconformance.surfaces.attention.merges import cascade
+from kvconformance.surfaces.attention.operations import Attend
 from kvconformance.surfaces.attention.problems.numbers import Problem
 from kvconformance.surfaces.attention.problems.placements import Placement, hidden, place, poisoned, unowned
 from kvconformance.surfaces.attention.protocol import TOKEN_MAJOR, AttentionCall, AttentionCapabilities

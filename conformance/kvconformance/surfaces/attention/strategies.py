@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kvconformance import history as h
 from kvconformance.surfaces.attention.formats import CacheFormat
 from kvconformance.surfaces.attention.merges import STATES
+from kvconformance.surfaces.attention.operations import MAX_SEED, Attend, Merge, WriteRows
 from kvconformance.surfaces.attention.probes import PROBES
 from kvconformance.surfaces.attention.problems.numbers import PATTERNS
 from kvconformance.surfaces.attention.protocol import AttentionCapabilities
@@ -39,9 +40,9 @@ def _history(block_size: int, operations: tuple[Any, ...], spare: int) -> h.Hist
 
 
 def _blocks(operation: Any, block_size: int) -> int:
-    if isinstance(operation, h.Attend):
+    if isinstance(operation, Attend):
         return sum(-(-tokens // block_size) for tokens, _ in operation.lengths)
-    return max(operation.slots, default=0) // block_size + 1 if isinstance(operation, h.WriteRows) else 1
+    return max(operation.slots, default=0) // block_size + 1 if isinstance(operation, WriteRows) else 1
 
 
 def _operations(capabilities: AttentionCapabilities, size: int) -> st.SearchStrategy[Any]:
@@ -97,7 +98,7 @@ def _dims(capabilities: AttentionCapabilities, format: CacheFormat) -> tuple[int
 
 def _attends(
     capabilities: AttentionCapabilities, size: int, probe: str, caches: Sequence[str] = ()
-) -> st.SearchStrategy[h.Attend]:
+) -> st.SearchStrategy[Attend]:
     able = capabilities
     quantized: dict[str, Any] = {"cache": st.sampled_from(caches)} if caches else {}
     window = st.sampled_from([None, None, 1, 2, size, size + 1, 2 * size, 7]) if able.windows else st.none()
@@ -106,7 +107,7 @@ def _attends(
         _attend,
         lengths=_batches(size, able.prefill, 2 if probe == "alone" else 1),
         probe=st.just(probe),
-        seed=st.integers(0, h.MAX_SEED),
+        seed=st.integers(0, MAX_SEED),
         heads=_shapes(tuple(able.heads), tuple(able.head_dims)),
         dtype=st.sampled_from(sorted(able.arithmetic)),
         layout=st.sampled_from(able.layouts),
@@ -123,9 +124,9 @@ def _attends(
     )
 
 
-def _attend(**given: Any) -> h.Attend:
+def _attend(**given: Any) -> Attend:
     """Hypothesis evaluates the annotations of what it builds each time, and those of a record are many."""
-    return h.Attend(**given)
+    return Attend(**given)
 
 
 @cache
@@ -146,27 +147,25 @@ def _request(tokens: int, queries: int) -> tuple[int, int]:
     return tokens, min(tokens, queries, 17)
 
 
-def _merges(capabilities: AttentionCapabilities) -> st.SearchStrategy[h.Merge]:
+def _merges(capabilities: AttentionCapabilities) -> st.SearchStrategy[Merge]:
     state = st.sampled_from(STATES)
     return st.builds(
-        h.Merge,
+        Merge,
         states=st.lists(st.tuples(state, state), min_size=1, max_size=6).map(tuple),
-        seed=st.integers(0, h.MAX_SEED),
+        seed=st.integers(0, MAX_SEED),
         heads=st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from(capabilities.head_dims)),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
     )
 
 
-def _writes(
-    capabilities: AttentionCapabilities, size: int, caches: Sequence[str] = ()
-) -> st.SearchStrategy[h.WriteRows]:
+def _writes(capabilities: AttentionCapabilities, size: int, caches: Sequence[str] = ()) -> st.SearchStrategy[WriteRows]:
     quantized: dict[str, Any] = {"cache": st.sampled_from(caches)} if caches else {}
     slots = st.lists(st.integers(0, 4 * size + 3), unique=True, max_size=6)
     return st.builds(
-        h.WriteRows,
+        WriteRows,
         slots=st.builds(_padded, slots, st.integers(0, 2)),
         extra=st.sampled_from([0, 0, 1, 3]) if capabilities.padding_rows else st.just(0),
-        seed=st.integers(0, h.MAX_SEED),
+        seed=st.integers(0, MAX_SEED),
         heads=_shapes(tuple(capabilities.heads), tuple(capabilities.head_dims)),
         dtype=st.sampled_from(sorted(capabilities.arithmetic)),
         layout=st.sampled_from(capabilities.layouts),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kvconformance.history import Attend, WriteRows
 from kvconformance.surfaces.attention.formats import dynamic
 from kvconformance.surfaces.attention.judging.neighbours import admitted
+from kvconformance.surfaces.attention.operations import Attend, WriteRows
 from kvconformance.surfaces.attention.problems.numbers import Problem
 from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, AttentionCall, stored

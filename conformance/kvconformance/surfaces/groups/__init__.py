@@ -4,7 +4,7 @@ The machine is that of the cache with one group; the world says which groups the
 """
 
 from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.groups.driver import RAISES, GroupsDriver
+from kvconformance.surfaces.groups.driver import PERFORM, RAISES, GroupsDriver
 from kvconformance.surfaces.groups.story import STORY
 from kvconformance.surfaces.groups.strategies import group_histories
 from kvconformance.surfaces.pool.driver import stepless
@@ -12,6 +12,7 @@ from kvspec.vocabulary import GroupsCapabilities, Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.GROUPS,
+    operations=tuple(PERFORM),
     required=("admit", "extend", "completed", "append", "free", "tables", "free_blocks"),
     driver=GroupsDriver,
     histories=group_histories,

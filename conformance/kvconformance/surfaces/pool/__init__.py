@@ -4,13 +4,14 @@ from types import MappingProxyType
 
 from kvconformance.story import PAGED
 from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.pool.driver import RAISES, PoolDriver, stepless
+from kvconformance.surfaces.pool.driver import PERFORM, RAISES, PoolDriver, stepless
 from kvconformance.surfaces.pool.strategies import pool_histories
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.POOL,
+    operations=tuple(PERFORM),
     required=("admit", "extend", "computed", "append", "free", "free_blocks"),
     driver=PoolDriver,
     histories=pool_histories,

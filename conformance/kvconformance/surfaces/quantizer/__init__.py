@@ -8,6 +8,7 @@ through a history, and `strategies` the histories that the search tries.
 from kvconformance.checker import eventless
 from kvconformance.surfaces.base import SurfaceKind
 from kvconformance.surfaces.quantizer.driver import RAISES, QuantizerDriver
+from kvconformance.surfaces.quantizer.operations import OPERATIONS
 from kvconformance.surfaces.quantizer.protocol import (
     Declaration,
     Encoded,
@@ -21,6 +22,7 @@ from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.QUANTIZER,
+    operations=OPERATIONS,
     required=("encode", "decode"),
     driver=QuantizerDriver,
     histories=quantizer_histories,

@@ -9,6 +9,7 @@ import numpy as np
 from kvconformance import history as h
 from kvconformance.checker import Checker, Guarded
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.quantizer import operations as ops
 from kvconformance.surfaces.quantizer import recipes
 from kvconformance.surfaces.quantizer.blocks import Blocks
 from kvconformance.surfaces.quantizer.expected import Expected, per_token
@@ -51,7 +52,7 @@ class QuantizerDriver:
         """A fresh quantizer."""
         return self.call("building", self.factory, self.world)
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Perform every operation that the quantizer has."""
         for operation in operations:
             self.checker.note(operation)
@@ -61,12 +62,12 @@ class QuantizerDriver:
                 with np.errstate(all="ignore"):
                     perform(operation)
 
-    def array(self, values: h.Values, times: int = 1) -> Single:
+    def array(self, values: ops.Values, times: int = 1) -> Single:
         """The numbers of a recipe, `times` as many tokens."""
-        many = h.Values(values.pattern, values.tokens * times, values.seed, values.exponent, values.at)
+        many = ops.Values(values.pattern, values.tokens * times, values.seed, values.exponent, values.at)
         return recipes.values(many, self.setting.kv_heads, self.setting.head_dim, self.declared.scheme)
 
-    def do_encode(self, operation: h.Encode) -> None:
+    def do_encode(self, operation: ops.Encode) -> None:
         """Encode and decode."""
         x = self.array(operation.values)
         self.checker.say(told(operation.values, x))
@@ -84,7 +85,7 @@ class QuantizerDriver:
         Judge(self.checker.tally, self.declared, expected).judge(encoded, decoded)
         return decoded
 
-    def do_encodefixed(self, operation: h.EncodeFixed) -> None:
+    def do_encodefixed(self, operation: ops.EncodeFixed) -> None:
         """Encode with given scales, where the quantizer takes them."""
         if not hasattr(self.engine, "encode_with"):
             return
@@ -108,7 +109,7 @@ class QuantizerDriver:
             return scales, None
         return scales, np.full(count, 3 if scheme.zero is Zero.ZERO_POINT else -1.5, np.float32)
 
-    def do_put(self, operation: h.Put) -> None:
+    def do_put(self, operation: ops.Put) -> None:
         """Write rows to slots, some of them padding."""
         if not hasattr(self.engine, "write") or not per_token(self.declared.scheme):
             return
@@ -128,7 +129,7 @@ class QuantizerDriver:
         rubbish = recipes.garbage(len(places), *x.shape[1:])
         return np.insert(slots, places, -1), np.insert(x, places, rubbish, axis=0)
 
-    def do_copyblock(self, operation: h.CopyBlock) -> None:
+    def do_copyblock(self, operation: ops.CopyBlock) -> None:
         """Copy a block that holds something to another."""
         if not hasattr(self.engine, "copy") or not self.blocks.rows:
             return
@@ -138,13 +139,13 @@ class QuantizerDriver:
             self.checker.say(f"block {source} to block {target}")
             self.blocks.copy(source, target)
 
-    def do_rotate(self, operation: h.Rotate) -> None:
+    def do_rotate(self, operation: ops.Rotate) -> None:
         """Rotate all that is stored."""
         if hasattr(self.engine, "rotate") and self.blocks.rows and self.setting.head_dim > 1:
             self.checker.say(f"{len(self.blocks.rows)} rows")
             self.blocks.rotate(operation.turns)
 
-    def do_append(self, operation: h.Append) -> None:
+    def do_append(self, operation: ops.Append) -> None:
         """Append a chunk to all sequences."""
         if not hasattr(self.engine, "append") or self.sequences.overflowed:
             return
@@ -155,13 +156,13 @@ class QuantizerDriver:
         self.checker.say(f"{told(operation.values, flat)} to {self.setting.sequences} sequences")
         self.sequences.append(x)
 
-    def do_crop(self, operation: h.Crop) -> None:
+    def do_crop(self, operation: ops.Crop) -> None:
         """Crop all sequences."""
         if hasattr(self.engine, "crop") and self.sequences.may_crop(operation.count):
             self.checker.say(f"{operation.count} tokens")
             self.sequences.crop(operation.count)
 
-    def do_reorder(self, operation: h.Reorder) -> None:
+    def do_reorder(self, operation: ops.Reorder) -> None:
         """Reorder the sequences."""
         if not hasattr(self.engine, "reorder"):
             return
@@ -170,7 +171,7 @@ class QuantizerDriver:
         self.checker.say(f"to {order.tolist()}")
         self.sequences.reorder(order)
 
-    def do_restart(self, operation: h.Restart) -> None:
+    def do_restart(self, operation: ops.Restart) -> None:
         """Empty the sequences."""
         if hasattr(self.engine, "restart") and self.sequences.length:
             self.checker.say("all sequences")
@@ -185,7 +186,7 @@ def declaration(capabilities: QuantizerCapabilities, name: str) -> Declaration:
     return capabilities.schemes[name]
 
 
-def told(values: h.Values, x: Single) -> str:
+def told(values: ops.Values, x: Single) -> str:
     """A recipe in words, with the largest magnitude that it gives."""
     times = f" x {float(power_of_two(values.exponent)):g}" if values.exponent else ""
     finite = x[np.isfinite(x)]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kvconformance.history import Values
+from kvconformance.surfaces.quantizer.operations import Values
 from kvconformance.surfaces.quantizer.protocol import QuantizerError, Single
 from kvreference.float_codes import E4M3FN, E5M2, decode_float
 from kvspec.numbers.schemes import IntegerCodes, Scheme, Zero

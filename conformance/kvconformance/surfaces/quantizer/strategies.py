@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kvconformance import history as h
+from kvconformance.surfaces.quantizer import operations as ops
 from kvconformance.surfaces.quantizer.expected import per_token, token_group
 from kvconformance.surfaces.quantizer.protocol import QuantizerCapabilities
 from kvconformance.surfaces.quantizer.recipes import PATTERNS, SPECIAL
@@ -60,18 +61,18 @@ def head_dims(capabilities: QuantizerCapabilities, scheme: Scheme) -> list[int]:
 def phrases(capabilities: QuantizerCapabilities, scheme: Scheme) -> st.SearchStrategy[Phrase]:
     """Operations that belong together, of the kinds that the scheme allows."""
     numbers = values(capabilities, scheme)
-    encode = st.builds(h.Encode, values(capabilities, scheme, special=True))
+    encode = st.builds(ops.Encode, values(capabilities, scheme, special=True))
     kinds = [_phrase(encode), _phrase(encode), _phrase(encode, encode)]
     if capabilities.given_scales:
-        kinds.append(_phrase(st.builds(h.EncodeFixed, numbers, st.integers(0, 4))))
+        kinds.append(_phrase(st.builds(ops.EncodeFixed, numbers, st.integers(0, 4))))
     if capabilities.sequences:
-        append, between, crop = st.builds(h.Append, numbers), _between(scheme), st.sampled_from(_crops(scheme))
+        append, between, crop = st.builds(ops.Append, numbers), _between(scheme), st.sampled_from(_crops(scheme))
         kinds += [_phrase(append), _phrase(append, append), _phrase(append, between, append), _phrase(between)]
         kinds.append(_phrase(append, append, crop, append))
     if capabilities.blocks and per_token(scheme):
-        put = st.builds(h.Put, numbers, st.integers(0, 7), st.sampled_from((0, 0, 0, 1, 2)))
-        copy = st.builds(h.CopyBlock, st.integers(0, 2), st.integers(0, 3))
-        turn = st.builds(h.Rotate, st.sampled_from((1, 2, 4, 5)))
+        put = st.builds(ops.Put, numbers, st.integers(0, 7), st.sampled_from((0, 0, 0, 1, 2)))
+        copy = st.builds(ops.CopyBlock, st.integers(0, 2), st.integers(0, 3))
+        turn = st.builds(ops.Rotate, st.sampled_from((1, 2, 4, 5)))
         kinds += [_phrase(put), _phrase(put, copy), _phrase(put, put, copy), _phrase(put, turn)]
     return st.one_of(kinds)
 
@@ -81,18 +82,18 @@ def _phrase(*operations: st.SearchStrategy[Any]) -> st.SearchStrategy[Phrase]:
 
 
 def _between(scheme: Scheme) -> st.SearchStrategy[Any]:
-    reorders = [h.Reorder(1), h.Reorder(0, keep=True), h.Reorder(1, keep=True)]
-    return st.sampled_from([*reorders, *_crops(scheme), h.Restart(), h.Restart()])
+    reorders = [ops.Reorder(1), ops.Reorder(0, keep=True), ops.Reorder(1, keep=True)]
+    return st.sampled_from([*reorders, *_crops(scheme), ops.Restart(), ops.Restart()])
 
 
-def _crops(scheme: Scheme) -> list[h.Crop]:
+def _crops(scheme: Scheme) -> list[ops.Crop]:
     """Crops that cut no group of tokens."""
-    return [h.Crop(token_group(scheme)), h.Crop(2 * token_group(scheme))]
+    return [ops.Crop(token_group(scheme)), ops.Crop(2 * token_group(scheme))]
 
 
 def values(
     capabilities: QuantizerCapabilities, scheme: Scheme, *, special: bool = False
-) -> st.SearchStrategy[h.Values]:
+) -> st.SearchStrategy[ops.Values]:
     """Recipes; the exponents of floating-point codes include those at which a step is subnormal."""
     far = st.sampled_from(FAR_EXPONENTS)
     near = st.sampled_from(EXPONENTS)
@@ -102,7 +103,7 @@ def values(
         patterns += [SPECIAL] * 2
     tokens = [t for t in capabilities.tokens if t % token_group(scheme) == 0] or [token_group(scheme)]
     return st.builds(
-        h.Values,
+        ops.Values,
         pattern=st.sampled_from(patterns),
         tokens=st.sampled_from(tokens),
         seed=st.integers(0, 99),

@@ -5,13 +5,14 @@ from types import MappingProxyType
 
 from kvconformance.story import PAGED, stepped_world
 from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.stepper.driver import RAISES, StepperDriver
+from kvconformance.surfaces.stepper.driver import PERFORM, RAISES, StepperDriver
 from kvconformance.surfaces.stepper.strategies import stepper_histories
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.STEPPER,
+    operations=tuple(PERFORM),
     required=("add", "plan", "complete", "abort", "free_blocks"),
     driver=StepperDriver,
     histories=stepper_histories,

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kvconformance.history import Attend
 from kvconformance.surfaces.attention.formats import CacheFormat
+from kvconformance.surfaces.attention.operations import Attend
 from kvconformance.surfaces.attention.problems.sides import Cache, cache_of
 from kvreference.arrays import Float
 from kvreference.attention import Row

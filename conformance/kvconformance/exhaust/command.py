@@ -17,7 +17,7 @@ from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.scopes import everyday, find
 from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
 from kvconformance.exhaust.telling import show_covered
-from kvconformance.exhaust.worlds import Wanted, mistaken
+from kvconformance.exhaust.worlds import SURFACES, Wanted, mistaken
 from kvconformance.installed import installed
 from kvconformance.isolate import ChildTrouble
 from kvconformance.output import escape, require_writable, usage, write
@@ -30,7 +30,6 @@ from kvspec.rules import Rule
 from kvspec.rules import find as find_rule
 from kvspec.vocabulary import Surface
 
-SURFACES = (Surface.POOL, Surface.STEPPER)
 UNLIMITED = 1e9
 EngineName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(installed())}, or your own as module:object.", metavar="ENGINE")

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 
-from kvconformance.exhaust.alphabet import Alphabet, Operations, Situation, Watching
+from kvconformance.exhaust.alphabet import Alphabet, Watching
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.worlds import Wanted, chosen, empty, lacks
 from kvconformance.history import History, Operation
 from kvconformance.search import HANG_SECONDS, TELL_SECONDS, Found, Outcome, Plan, Progress, judged_by
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.situation import Operations, Situation
 from kvconformance.trial import Trial, play
 from kvexamine.explorer import Scope
 from kvspec import events as ev

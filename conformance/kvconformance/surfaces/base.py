@@ -6,18 +6,23 @@ it can do and which freedoms of the specification it uses. Adapters are plain cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hypothesis.strategies import SearchStrategy
 
 from kvconformance.checker import PAGED, Checker, Machine
 from kvconformance.history import History, Operation
 from kvconformance.story import Story
+from kvconformance.surfaces.situation import Operations, Situation
 from kvspec.rules import Rule
 from kvspec.vocabulary import Capabilities, RequestId, Surface, TokenId, World
+
+if TYPE_CHECKING:
+    from kvexamine.explorer import Scope
 
 Factory = Callable[[World], Any]
 
@@ -38,6 +43,26 @@ class Driver(Protocol):
 
     def run(self, operations: tuple[Operation, ...]) -> None:
         """Perform all operations. Raises `Violation` where the engine does what it must not."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What busy clients do, out of capabilities, dice and the number of a request: most of the time, and rarely."""
+
+    usually: Callable[[Any, Random, int], Operation]
+    rarely: Callable[[Any, Random, int], list[Operation]]
+
+
+@dataclass(frozen=True)
+class Letters:
+    """What it takes to play every history of a small world."""
+
+    after: Callable[[Scope, Any, Operations, Situation], Iterator[Operation]]
+    """What may apply after these operations, which ended in this situation, beside arrivals, forks and resets."""
+    lacks: Callable[[Scope, Any], Iterator[str]]
+    """Why an engine with these capabilities cannot be tried in such a world."""
+    chunks: bool = False
+    """Whether the token budget of the world bounds what is asked for at once, and no step."""
 
 
 def _as_it_is(world: World, capabilities: Capabilities) -> tuple[World, Capabilities]:
@@ -76,6 +101,10 @@ class SurfaceKind:
     setting: Callable[[World, Any], tuple[World, Any]] = _as_it_is
     """The world and the capabilities that the machine is given."""
     story: Story = field(default_factory=Story)
+    traffic: Traffic | None = None
+    """What is done where a trace is recorded; None where none can be."""
+    letters: Letters | None = None
+    """For the search of every history; None where there is no such search."""
     enough: int = 1_000
     """Examples after which an imposter counts as alive."""
 

@@ -3,9 +3,10 @@
 from types import MappingProxyType
 
 from kvconformance.story import PAGED
-from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.base import SurfaceKind, Traffic
+from kvconformance.surfaces.pool.alphabet import LETTERS
 from kvconformance.surfaces.pool.driver import PERFORM, RAISES, PoolDriver, stepless
-from kvconformance.surfaces.pool.strategies import pool_histories
+from kvconformance.surfaces.pool.strategies import pool_histories, rarely, usually
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
@@ -22,4 +23,6 @@ SURFACE = SurfaceKind(
     ),
     setting=stepless,
     story=PAGED,
+    traffic=Traffic(usually, rarely),
+    letters=LETTERS,
 )

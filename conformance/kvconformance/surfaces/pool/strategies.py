@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import strategies as st
 
 from kvconformance import history as h
@@ -57,3 +59,14 @@ def _lookups(block_size: int, theme: Theme) -> st.SearchStrategy[Phrase]:
     """A prompt to look up and not use, under the parts of the theme that a lookup knows."""
     known = [{k: v for k, v in parts.items() if k in {"salt", "adapter"}} for parts in theme]
     return pick({"prompt": book(block_size), "key": known}).map(lambda p: (Lookup(p["prompt"], **p["key"]),))
+
+
+def usually(capabilities: Capabilities, dice: Random, which: int) -> h.Operation:
+    """In busy traffic a request grows, is computed, or ends."""
+    usual: tuple[h.Operation, ...] = (h.Grow(which, dice.randint(1, 4)), h.Commit(which), h.Free(which))
+    return dice.choices(usual, (6, 2, 1))[0]
+
+
+def rarely(capabilities: Capabilities, dice: Random, which: int) -> list[h.Operation]:
+    """Now and then one is released twice, or a prefix asked for."""
+    return [FreeAgain(which), Lookup((0,) * dice.randint(1, 9))]

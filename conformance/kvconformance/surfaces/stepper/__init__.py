@@ -4,9 +4,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from kvconformance.story import PAGED, stepped_world
-from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.base import SurfaceKind, Traffic
+from kvconformance.surfaces.stepper.alphabet import LETTERS
 from kvconformance.surfaces.stepper.driver import PERFORM, RAISES, StepperDriver
-from kvconformance.surfaces.stepper.strategies import stepper_histories
+from kvconformance.surfaces.stepper.strategies import rarely, stepper_histories, usually
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
@@ -21,4 +22,6 @@ SURFACE = SurfaceKind(
         {rules.COUNTERS: "counters", rules.MIRROR_EQUALS_INDEX: "take_events", rules.FAILURE_IS_ATOMIC: "fork"}
     ),
     story=replace(PAGED, world=stepped_world),
+    traffic=Traffic(usually, rarely),
+    letters=LETTERS,
 )

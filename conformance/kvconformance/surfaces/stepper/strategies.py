@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -78,3 +79,17 @@ def overtaken(capabilities: Capabilities, block_size: int) -> st.SearchStrategy[
         return history(tight, (long, *(Step(),) * picked["steps"], short, *(Step(),) * 3))
 
     return st.builds(build, worlds(capabilities, block_size), lengths)
+
+
+def usually(capabilities: Capabilities, dice: Random, which: int) -> h.Operation:
+    """In busy traffic there is a step, or a half of one, or a transfer is done."""
+    if capabilities.max_in_flight > 1 and dice.random() < 0.5:
+        return dice.choice((Begin(), End()))
+    if "swap" in capabilities.preemptions and dice.random() < 0.3:
+        return Transfer(which)
+    return Step()
+
+
+def rarely(capabilities: Capabilities, dice: Random, which: int) -> list[h.Operation]:
+    """Now and then a client cancels."""
+    return [Abort(which)] if capabilities.aborts else []

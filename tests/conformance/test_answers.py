@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import truth
+from kvconformance.search.trial import play
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import truth
 from kvconformance.surfaces.generator.operations import Generate
 from kvconformance.surfaces.pool.operations import FreeAgain, Lookup
 from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
-from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here, replay
 from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.history import History
 from kvconformance.imposters import kernels
 from kvconformance.imposters.controls import CONTROLS
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.attention import SURFACE
 from kvconformance.surfaces.attention.judging.certified import Parts, allowed, merged
@@ -38,6 +37,7 @@ from kvconformance.surfaces.attention.protocol import (
     loaded,
     stored,
 )
+from kvconformance.telling.report import Report
 from kvreference.tolerance.declaration import Declaration
 from kvspec import RULES
 from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError

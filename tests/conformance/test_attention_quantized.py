@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here, replay
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
 from kvconformance.history import History
 from kvconformance.imposters import kernel_scales
-from kvconformance.report import Report
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.attention import SURFACE, strategies
 from kvconformance.surfaces.attention.driver import AttentionDriver
@@ -33,6 +32,7 @@ from kvconformance.surfaces.attention.operations import Attend, WriteRows
 from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
 from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvconformance.surfaces.attention.protocol import Attended, AttentionCall, loaded
+from kvconformance.telling.report import Report
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.attention import Row
 from kvreference.roundings import BF16, format_named, round_to

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from kvconformance.check import replay
 from kvconformance.checker import Checker
 from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention, over
 from kvconformance.history import History
-from kvconformance.search import Plan
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.attention import SURFACE, formats, protocol
 from kvconformance.surfaces.attention.driver import AttentionDriver

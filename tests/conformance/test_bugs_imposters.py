@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from kvconformance.bugs import BUGS
-from kvconformance.check import replay
 from kvconformance.claims import claimed
 from kvconformance.cli import app
 from kvconformance.engines.reference_attention import ReferenceAttention
@@ -21,7 +20,8 @@ from kvconformance.imposters.alone import other_killer
 from kvconformance.imposters.page import COMMAND, KillsFile, page
 from kvconformance.imposters.show import sole_killers, summary
 from kvconformance.imposters.trial import try_without
-from kvconformance.search import Plan, search
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.attention.operations import Attend
 from kvexamine.explorer.blind import Blind

@@ -18,17 +18,17 @@ pytest.importorskip("triton")
 import torch
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed
 from kvconformance.engines.kvoptimized import attention, quantizer
 from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.attention.driver import AttentionDriver
 from kvconformance.surfaces.quantizer.driver import QuantizerDriver
+from kvconformance.telling.report import Report, Verdict
 from kvoptimized.cache import PagedKVCache
 from kvspec import rules
 from kvspec.rules import Rule

@@ -29,12 +29,12 @@ from kvconformance.exhaust.telling import console, show_covered
 from kvconformance.exhaust.worlds import arrivals, chosen, empty, lacks, mistaken
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, surface_of
-from kvconformance.report import SurfaceResult
-from kvconformance.search import Outcome, Plan
+from kvconformance.search.examples import Outcome, Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.pool.operations import FreeAgain
 from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
-from kvconformance.trial import Trial, play
+from kvconformance.telling.report import SurfaceResult
 from kvexamine.explorer import SCOPES as SPEC_SCOPES
 from kvexamine.explorer import Scope
 from kvreference.scheduler import ReferenceStepper

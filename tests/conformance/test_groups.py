@@ -10,17 +10,17 @@ from hypothesis import given
 from typer.testing import CliRunner
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here, replay
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.cli import app
 from kvconformance.history import Add, Commit, Free, Grow, History, Operation
 from kvconformance.imposters import IMPOSTERS, group_hits, group_windows, surface_of
-from kvconformance.report import SurfaceResult, Verdict
-from kvconformance.search import Plan, search
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan, search
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.groups import SURFACE
 from kvconformance.surfaces.groups.strategies import group_histories
-from kvconformance.trial import play
+from kvconformance.telling.report import SurfaceResult, Verdict
 from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
 from kvspec.plans import GroupAdmission

@@ -16,8 +16,8 @@ from kvconformance import Capabilities, Engine, Verdict, World, check
 from kvconformance import history as h
 from kvconformance.adapters import NotAnAdapter, as_engine
 from kvconformance.checker import Checker, Guarded
-from kvconformance.story import Story
 from kvconformance.surfaces import Factory, SurfaceKind, registry
+from kvconformance.telling.story import Story
 from kvspec.rules import CONSERVATION, FIT_AGREES_WITH_ALLOCATE
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface

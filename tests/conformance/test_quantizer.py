@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer, shown
 from kvconformance.history import History
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.quantizer import (
     SURFACE,
@@ -25,7 +25,7 @@ from kvconformance.surfaces.quantizer import (
 )
 from kvconformance.surfaces.quantizer.operations import Append, Encode, Put, Values
 from kvconformance.surfaces.quantizer.recipes import PATTERNS, values
-from kvconformance.trial import Trial, play
+from kvconformance.telling.report import Report, Verdict
 from kvreference.quantizers import Encoded as Quantized
 from kvreference.quantizers import Scales, decode, encode, encode_with
 from kvspec.numbers.schemes import INT8, SCHEMES, Division, Granularity, Scheme

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import as_engine
-from kvconformance.check import check_here
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
 from kvconformance.history import History
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces.quantizer import Declaration
 from kvconformance.surfaces.quantizer.expected import token_group
 from kvconformance.surfaces.quantizer.operations import Append, Crop, Reorder, Restart, Values
 from kvconformance.surfaces.quantizer.protocol import Array, QuantizerCapabilities, Single
-from kvconformance.trial import Trial, play
 from kvreference.quantizers import Encoded, Scales, encode
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.schemes import SCHEMES

@@ -11,8 +11,8 @@ import pytest
 from kvconformance.adapters import as_engine
 from kvconformance.claims import unclaimed
 from kvconformance.history import Add, Commit, Fork, Grow, History, Reset
+from kvconformance.search.trial import play
 from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
-from kvconformance.trial import play
 from kvreference.pool import ReferencePool
 from kvreference.publishing import PublishingStepper
 from kvreference.scheduler import ReferenceStepper, Task

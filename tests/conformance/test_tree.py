@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine
-from kvconformance.check import replay
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.history import History, Operation, Reset
 from kvconformance.imposters.trees import MatchDoesNotSplit, SplitPrefixLosesItsLock, UnlockReleasesAnotherHoldersLock
-from kvconformance.report import SurfaceResult
-from kvconformance.search import Plan, search
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.tree import SURFACE
 from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
+from kvconformance.telling.report import SurfaceResult
 from kvreference.radix_publishing import PublishingTree
 from kvspec import rules
 from kvspec.published import BlockStored, Published

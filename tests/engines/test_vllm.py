@@ -12,10 +12,10 @@ pytest.importorskip("vllm")
 
 from kvconformance.adapters import load, with_profiles
 from kvconformance.history import Add, History, Reset
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
-from kvconformance.trial import Trial, play
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
+from kvconformance.search.trial import Trial, play
+from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.violation import Tally

@@ -13,10 +13,10 @@ pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
 from kvconformance.history import History
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.telling.report import Report
 from kvspec.vocabulary import Surface
 
 pytestmark = pytest.mark.engine("vllm")

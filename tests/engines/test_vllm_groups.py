@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here
 from kvconformance.history import Add, Commit, Free, Grow, History, Operation
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.telling.report import Verdict
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.violation import Tally

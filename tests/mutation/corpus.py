@@ -20,7 +20,7 @@ from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter, waiting
 from kvconformance.imposters.registry import surface_of
 from kvconformance.imposters.trial import judges
-from kvconformance.search import Plan, search
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import histories
 from kvreference.contiguous import ContiguousPool

@@ -120,9 +120,9 @@ def _imposters(module: str, corpus: Path) -> str | None:
     from kvconformance.imposters import IMPOSTERS
     from kvconformance.imposters.registry import surface_of
     from kvconformance.imposters.trial import judges
-    from kvconformance.search import judged_by
+    from kvconformance.search.examples import judged_by
+    from kvconformance.search.trial import play
     from kvconformance.surfaces.registry import kind_of
-    from kvconformance.trial import play
     from kvspec.violation import Tally
     from tests.mutation.corpus import read
 

@@ -16,8 +16,8 @@ from hypothesis.strategies import SearchStrategy
 
 from kvconformance.checker import PAGED, Checker, Machine
 from kvconformance.history import History, Operation
-from kvconformance.story import Story
 from kvconformance.surfaces.situation import Operations, Situation
+from kvconformance.telling.story import Story
 from kvspec.rules import Rule
 from kvspec.vocabulary import Capabilities, RequestId, Surface, TokenId, World
 

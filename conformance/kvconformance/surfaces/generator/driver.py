@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import several
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.generator.operations import Generate
 from kvconformance.surfaces.requests import name

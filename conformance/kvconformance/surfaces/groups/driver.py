@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
-from kvconformance.records import counts, listed, record
+from kvconformance.surfaces.answers import several
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.records import counts, listed, record
 from kvconformance.surfaces.requests import name, pick
 from kvconformance.surfaces.tables import trims
 from kvspec import events as ev

@@ -2,11 +2,11 @@
 
 from types import MappingProxyType
 
-from kvconformance.story import PAGED
 from kvconformance.surfaces.base import SurfaceKind, Traffic
 from kvconformance.surfaces.pool.alphabet import LETTERS
 from kvconformance.surfaces.pool.driver import PERFORM, RAISES, PoolDriver, stepless
 from kvconformance.surfaces.pool.strategies import pool_histories, rarely, usually
+from kvconformance.telling.story import PAGED
 from kvspec import rules
 from kvspec.vocabulary import Surface
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import truth
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import truth
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
 from kvconformance.surfaces.pool.operations import FreeAgain, Lookup

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from types import MappingProxyType
 
-from kvconformance.story import PAGED, stepped_world
 from kvconformance.surfaces.base import SurfaceKind, Traffic
 from kvconformance.surfaces.stepper.alphabet import LETTERS
 from kvconformance.surfaces.stepper.driver import PERFORM, RAISES, StepperDriver
 from kvconformance.surfaces.stepper.strategies import rarely, stepper_histories, usually
+from kvconformance.telling.story import PAGED, stepped_world
 from kvspec import rules
 from kvspec.vocabulary import Surface
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import several, truth
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import several, truth
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
 from kvconformance.surfaces.requests import name, pick

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import number, several, truth, whole
 from kvconformance.checker import Checker, Guarded
-from kvconformance.records import published, record
+from kvconformance.surfaces.answers import number, several, truth, whole
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.records import published, record
 from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
 from kvspec import rules
 from kvspec.mirror import Content

@@ -64,7 +64,7 @@ def compare_keys(
 
 def _keys_of_another_process(engine: str, alive: Callable[[], None]) -> dict[str, list[str]]:
     """The keys of a fresh interpreter with another hash seed. Raises `HarnessFault` if it does not answer."""
-    command = [sys.executable, "-P", "-m", "kvconformance.keys", engine]
+    command = [sys.executable, "-P", "-m", "kvconformance.search.keys", engine]
     environment = {**os.environ, "PYTHONHASHSEED": "12345"}
     until = time.monotonic() + LOAD_PATIENCE
     # S603: the command is our own interpreter with our own module

@@ -11,10 +11,10 @@ import msgspec
 import typer
 from rich.console import Console
 
-from kvconformance import output
 from kvconformance.adapters import load
-from kvconformance.isolate import ChildTrouble
-from kvconformance.output import escape, visible
+from kvconformance.search.isolate import ChildTrouble
+from kvconformance.telling import output
+from kvconformance.telling.output import escape, visible
 from kvconformance.traces.apart import PATIENCE, Job
 from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import Header, TraceError, open_trace

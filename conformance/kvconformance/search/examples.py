@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import Phase
 
-from kvconformance.draws import try_histories
 from kvconformance.exhaust.covered import Covered
 from kvconformance.history import History
-from kvconformance.shorten import shorten
+from kvconformance.search.draws import try_histories
+from kvconformance.search.shorten import shorten
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import histories
-from kvconformance.trial import Trial, play
 from kvspec.rules import Rule
 from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Surface

@@ -13,11 +13,11 @@ from kvconformance.adapters import as_engine
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.history import History
-from kvconformance.keys import compare_keys
-from kvconformance.report import Finding, Report, SurfaceResult, finding
-from kvconformance.search import Found, Outcome, Plan, search
+from kvconformance.search.examples import Found, Outcome, Plan, search
+from kvconformance.search.keys import compare_keys
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.telling.report import Finding, Report, SurfaceResult, finding
 from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
 from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Surface

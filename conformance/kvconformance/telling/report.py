@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from kvconformance import story
 from kvconformance.exhaust.covered import Covered
 from kvconformance.history import History
-from kvconformance.search import Found
+from kvconformance.search.examples import Found
 from kvconformance.surfaces.registry import kind_of
+from kvconformance.telling import story
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule
 from kvspec.violation import Violation

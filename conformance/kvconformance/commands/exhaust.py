@@ -19,12 +19,12 @@ from kvconformance.exhaust.search import DEPTH, HISTORIES, Exhaustive
 from kvconformance.exhaust.telling import show_covered
 from kvconformance.exhaust.worlds import SURFACES, Wanted, mistaken
 from kvconformance.installed import installed
-from kvconformance.isolate import ChildTrouble
-from kvconformance.output import escape, require_writable, usage, write
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import Stopped, check_supervised
+from kvconformance.search.examples import Plan
+from kvconformance.search.isolate import ChildTrouble
+from kvconformance.search.supervise import Stopped, check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.telling.output import escape, require_writable, usage, write
+from kvconformance.telling.report import Report
 from kvexamine.explorer import Scope
 from kvspec.rules import Rule
 from kvspec.rules import find as find_rule

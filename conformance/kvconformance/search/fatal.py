@@ -11,9 +11,9 @@ from typing import NoReturn
 import msgspec
 
 from kvconformance.history import History
-from kvconformance.isolate import single_threaded
+from kvconformance.search.isolate import single_threaded
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import play
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 

@@ -10,15 +10,15 @@ from functools import partial
 import msgspec
 
 from kvconformance.adapters import NotAnAdapter, with_profiles
-from kvconformance.check import check_surface, claims, replay
-from kvconformance.fatal import shrink_fatal
 from kvconformance.history import History
-from kvconformance.isolate import ChildTrouble, Died, Interrupted, Line, Loaded, Told, in_child
-from kvconformance.report import Report, SurfaceResult, finding_of
-from kvconformance.search import Plan
+from kvconformance.search.check import check_surface, claims, replay
+from kvconformance.search.examples import Plan
+from kvconformance.search.fatal import shrink_fatal
+from kvconformance.search.isolate import ChildTrouble, Died, Interrupted, Line, Loaded, Told, in_child
+from kvconformance.search.trial import fatal_rule
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import kind_of
-from kvconformance.trial import fatal_rule
+from kvconformance.telling.report import Report, SurfaceResult, finding_of
 from kvspec.violation import Violation
 from kvspec.vocabulary import Surface
 

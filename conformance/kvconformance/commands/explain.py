@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from kvconformance.explain import law
-from kvconformance.output import usage
+from kvconformance.telling.output import usage
 from kvspec.rules import RULES, find
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kvconformance.output import require_writable, usage, write
+from kvconformance.telling.output import require_writable, usage, write
 from kvexamine.proofs import run
 from kvexamine.proofs.results import MissingTool, Obligation, Outcome
 

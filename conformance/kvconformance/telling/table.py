@@ -1,4 +1,4 @@
-"""What the engines were found to be: `engines.json`, and its view `ENGINES.md`, by `python -m kvconformance.table`.
+"""What the engines were found to be: `engines.json`, and its view `ENGINES.md`; a module to run (`python -m`).
 
 Reads the JSON reports named on the command line, validates them, puts them into the machine-readable file in place of
 what stood there of the same engines, and writes the page anew. Numbers about engines come from nowhere else.

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kvconformance.exhaust.scopes import ALL as ENGINES_ONLY
-from kvconformance.output import require_writable, usage, write
+from kvconformance.telling.output import require_writable, usage, write
 from kvexamine.explorer import ALL, AnyScope, Result, Scope, find
 from kvexamine.explorer import explore as run
 from kvexamine.explorer.faults import SMALL_FAULTS

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from kvconformance.answers import mapping, several, shaped, whole
+from kvconformance.surfaces.answers import mapping, several, shaped, whole
 from kvspec import plans
 from kvspec.plans import GroupAdmission
 from kvspec.published import AllBlocksCleared, BlockRemoved, BlockStored, Published

@@ -23,13 +23,8 @@ from kvconformance.search.check import check_here, replay
 from kvconformance.search.examples import Plan
 from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention import SURFACE
-from kvconformance.surfaces.attention.judging.certified import Parts, allowed, merged
-from kvconformance.surfaces.attention.operations import Attend, Merge, WriteRows
-from kvconformance.surfaces.attention.probes import PROBES
-from kvconformance.surfaces.attention.problems.numbers import problem_of
-from kvconformance.surfaces.attention.problems.placements import Placement, place
-from kvconformance.surfaces.attention.protocol import (
+from kvconformance.surfaces.attention import (
+    SURFACE,
     Attended,
     AttentionCall,
     AttentionCapabilities,
@@ -37,6 +32,11 @@ from kvconformance.surfaces.attention.protocol import (
     loaded,
     stored,
 )
+from kvconformance.surfaces.attention.judging.certified import Parts, allowed, merged
+from kvconformance.surfaces.attention.operations import Attend, Merge, WriteRows
+from kvconformance.surfaces.attention.probes import PROBES
+from kvconformance.surfaces.attention.problems.numbers import problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvconformance.telling.report import Report
 from kvreference.tolerance.declaration import Declaration
 from kvspec import RULES

@@ -22,7 +22,7 @@ from kvconformance.imposters import kernel_scales
 from kvconformance.search.check import check_here, replay
 from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention import SURFACE, strategies
+from kvconformance.surfaces.attention import SURFACE, Attended, AttentionCall, loaded, strategies
 from kvconformance.surfaces.attention.driver import AttentionDriver
 from kvconformance.surfaces.attention.formats import CacheFormat, Reads, dynamic
 from kvconformance.surfaces.attention.judging.certified import allowed
@@ -31,7 +31,6 @@ from kvconformance.surfaces.attention.judging.outcomes import attend, wrong
 from kvconformance.surfaces.attention.operations import Attend, WriteRows
 from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
 from kvconformance.surfaces.attention.problems.placements import Placement, place
-from kvconformance.surfaces.attention.protocol import Attended, AttentionCall, loaded
 from kvconformance.telling.report import Report
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.attention import Row

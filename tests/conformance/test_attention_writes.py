@@ -18,13 +18,12 @@ from kvconformance.history import History
 from kvconformance.search.check import replay
 from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention import SURFACE, formats, protocol
+from kvconformance.surfaces.attention import SURFACE, Attended, AttentionCall, formats, protocol
 from kvconformance.surfaces.attention.driver import AttentionDriver
 from kvconformance.surfaces.attention.formats import CacheFormat, dynamic
 from kvconformance.surfaces.attention.judging.neighbours import admitted
 from kvconformance.surfaces.attention.operations import MAX_SEED, Attend, Merge, WriteRows
 from kvconformance.surfaces.attention.problems.sides import Side
-from kvconformance.surfaces.attention.protocol import Attended, AttentionCall
 from kvconformance.surfaces.attention.strategies import attention_histories
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.quantizers import Encoded, Scales, encode, encode_with

@@ -15,10 +15,9 @@ from kvconformance.history import History
 from kvconformance.search.check import check_here
 from kvconformance.search.examples import Plan
 from kvconformance.search.trial import Trial, play
-from kvconformance.surfaces.quantizer import Declaration
+from kvconformance.surfaces.quantizer import Array, Declaration, QuantizerCapabilities, Single
 from kvconformance.surfaces.quantizer.expected import token_group
 from kvconformance.surfaces.quantizer.operations import Append, Crop, Reorder, Restart, Values
-from kvconformance.surfaces.quantizer.protocol import Array, QuantizerCapabilities, Single
 from kvreference.quantizers import Encoded, Scales, encode
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.schemes import SCHEMES

@@ -12,9 +12,8 @@ from kvconformance.adapters import load
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
 from kvconformance.history import History
 from kvconformance.search.trial import play
-from kvconformance.surfaces.quantizer import SURFACE, Declaration, Encoded
+from kvconformance.surfaces.quantizer import SURFACE, Array, Declaration, Encoded, Single
 from kvconformance.surfaces.quantizer.operations import Append, Encode, Values
-from kvconformance.surfaces.quantizer.protocol import Array, Single
 from kvconformance.surfaces.quantizer.rotations import Turned
 from kvspec import Tally
 from kvspec.numbers.schemes import SCHEMES

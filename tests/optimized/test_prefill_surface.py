@@ -14,7 +14,7 @@ from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.search.check import check_here
 from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention.protocol import Attended, AttentionCall
+from kvconformance.surfaces.attention import Attended, AttentionCall
 from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.vocabulary import Surface

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.surfaces.attention.protocol import (
+from kvconformance.surfaces.attention import (
     HEAD_MAJOR,
     TOKEN_MAJOR,
     Attended,

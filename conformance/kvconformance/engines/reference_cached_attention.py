@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
+from kvconformance.surfaces.attention import HEAD_MAJOR, AttentionCall, AttentionCapabilities, loaded
 from kvconformance.surfaces.attention.formats import CacheFormat, Reads, dynamic
 from kvconformance.surfaces.attention.problems.sides import Side
-from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, AttentionCall, AttentionCapabilities, loaded
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.nibbles import unpack
 from kvreference.paged_cache import PagedCache

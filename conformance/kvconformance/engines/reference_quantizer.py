@@ -6,15 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces.quantizer.expected import per_token
-from kvconformance.surfaces.quantizer.protocol import (
-    Array,
-    Declaration,
-    Encoded,
-    QuantizerCapabilities,
-    Setting,
-    Single,
-)
 from kvreference.pages import PADDING
 from kvreference.quantized_pages import QuantizedPages
 from kvreference.quantizers import Encoded as Quantized

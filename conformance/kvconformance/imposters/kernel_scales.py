@@ -10,7 +10,7 @@ import numpy as np
 
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
 from kvconformance.imposters.kernels import TailOfLastBlockRead
-from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities, loaded
+from kvconformance.surfaces.attention import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities, loaded
 from kvreference.arrays import AnyArray
 from kvspec import rules
 

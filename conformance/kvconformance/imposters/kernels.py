@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from kvconformance.engines.reference_attention import ReferenceAttention, StoredPages
-from kvconformance.surfaces.attention.protocol import HEAD_MAJOR, Attended, AttentionCall, loaded, stored
+from kvconformance.surfaces.attention import HEAD_MAJOR, Attended, AttentionCall, loaded, stored
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.paged_attention import Attention, Batch
 from kvreference.paged_cache import PagedCache

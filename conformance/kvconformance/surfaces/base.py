@@ -45,6 +45,10 @@ class Driver(Protocol):
         """Perform all operations. Raises `Violation` where the engine does what it must not."""
 
 
+Want = tuple[str, Callable[[Any], object]]
+"""What an engine lacks, in words, whose capabilities do not have this."""
+
+
 @dataclass(frozen=True)
 class Traffic:
     """What busy clients do, out of capabilities, dice and the number of a request: most of the time, and rarely."""
@@ -94,6 +98,10 @@ class SurfaceKind:
     """Capabilities, and the method without which an adapter does not have them."""
     needs: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}))
     """Rules that bind only an adapter with this method."""
+    wants: Mapping[Rule, Want] = field(default_factory=lambda: MappingProxyType({}))
+    """Rules that bind only an engine with such capabilities."""
+    flaw: Callable[[Any], str] = lambda capabilities: ""
+    """What is wrong with capabilities that are declared, if anything."""
     rules: frozenset[Rule] = frozenset()
     """Rules that bind an adapter, beside those of the registry that name the surface."""
     machine: Machine = PAGED

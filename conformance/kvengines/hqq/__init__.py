@@ -11,14 +11,7 @@ import torch
 from hqq.core.quantize import Quantizer
 
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.quantizer.protocol import (
-    Array,
-    Declaration,
-    Encoded,
-    QuantizerCapabilities,
-    Setting,
-    Single,
-)
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.schemes import Anchor, Division, Granularity, IntegerCodes, Scheme, Zero
 from kvspec.vocabulary import Surface, World
 

@@ -17,13 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.attention.protocol import (
-    HEAD_MAJOR,
-    TOKEN_MAJOR,
-    Attended,
-    AttentionCall,
-    AttentionCapabilities,
-)
+from kvconformance.surfaces.attention import HEAD_MAJOR, TOKEN_MAJOR, Attended, AttentionCall, AttentionCapabilities
 from kvreference.tolerance.declaration import Declaration
 from kvspec.vocabulary import Surface, World
 

@@ -21,14 +21,7 @@ from torchao.quantization.quant_primitives import (
 )
 
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.quantizer.protocol import (
-    Array,
-    Declaration,
-    Encoded,
-    QuantizerCapabilities,
-    Setting,
-    Single,
-)
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.floats import FP32, power_of_two
 from kvspec.numbers.schemes import E4M3, INT8, UINT8, Division, Granularity, IntegerCodes
 from kvspec.vocabulary import Surface, World

@@ -30,6 +30,14 @@ def fatal(history: h.History) -> Rule | None:
     return rules.ADDRESS_RANGE if far else None
 
 
+def flaw(capabilities: AttentionCapabilities) -> str:
+    """A cache that no head fits."""
+    for name, cache in capabilities.caches.items():
+        if not any(map(cache.holds, cache.head_dims or capabilities.head_dims)):
+            return f"a cache {name!r} that holds none of its head dims; add one"
+    return ""
+
+
 class AttentionDriver:
     """One checker, one kernel object, one history."""
 

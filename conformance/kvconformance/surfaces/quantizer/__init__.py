@@ -5,20 +5,27 @@
 through a history, and `strategies` the histories that the search tries.
 """
 
+from types import MappingProxyType
+
 from kvconformance.checker import eventless
-from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.base import SurfaceKind, Want
 from kvconformance.surfaces.quantizer.driver import RAISES, QuantizerDriver
 from kvconformance.surfaces.quantizer.operations import OPERATIONS
 from kvconformance.surfaces.quantizer.protocol import (
+    Array,
     Declaration,
     Encoded,
     QuantizerCapabilities,
     QuantizerError,
     Setting,
+    Single,
     quantizer,
 )
 from kvconformance.surfaces.quantizer.strategies import quantizer_histories
+from kvspec import rules
 from kvspec.vocabulary import Surface
+
+KEEPS: Want = ("keeps nothing: no blocks and no sequences", lambda c: c.blocks or c.sequences)
 
 SURFACE = SurfaceKind(
     surface=Surface.QUANTIZER,
@@ -29,8 +36,25 @@ SURFACE = SurfaceKind(
     raises=RAISES,
     capabilities=QuantizerCapabilities,
     declares="a quantizer declares",
+    wants=MappingProxyType(
+        {
+            rules.SCALE_TRAVELS: KEEPS,
+            rules.COMMUTES: KEEPS,
+            rules.ONE_SCALE: ("has neither codes nor scales to show", lambda c: c.shows),
+        }
+    ),
     machine=eventless,
     enough=400,
 )
 
-__all__ = ["SURFACE", "Declaration", "Encoded", "QuantizerCapabilities", "QuantizerError", "Setting", "quantizer"]
+__all__ = [
+    "SURFACE",
+    "Array",
+    "Declaration",
+    "Encoded",
+    "QuantizerCapabilities",
+    "QuantizerError",
+    "Setting",
+    "Single",
+    "quantizer",
+]

@@ -21,6 +21,12 @@ SURFACE = SurfaceKind(
     needs=MappingProxyType(
         {rules.COUNTERS: "counters", rules.MIRROR_EQUALS_INDEX: "take_events", rules.FAILURE_IS_ATOMIC: "fork"}
     ),
+    wants=MappingProxyType(
+        {
+            rules.EVERY_GROUP_HIT: ("has one group of layers", lambda c: c.options.get("groups")),
+            rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: "draft" in str(c.options.get("groups"))),
+        }
+    ),
     story=replace(PAGED, world=stepped_world),
     traffic=Traffic(usually, rarely),
     letters=LETTERS,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kvconformance.surfaces.attention import SURFACE
 from kvconformance.surfaces.attention.operations import Attend
+from kvconformance.surfaces.quantizer import SURFACE
 
 pytest.importorskip("torch")
 pytest.importorskip("triton")

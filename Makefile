@@ -118,7 +118,7 @@ engines-table: venv $(patsubst %,$(VENV)-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports
 	for engine in $(TABLE); do bin=$(VENV)-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \
 	  $$bin/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
-	$(BIN)/python -m kvconformance.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
+	$(BIN)/python -m kvconformance.telling.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
 
 ## make explore     the large scopes of the explorer: millions of states, minutes, a gigabyte or two
 explore: $(VENV)/.base

@@ -156,9 +156,8 @@ def _require_adapter(surface: Surface, factory: object) -> None:
     if not isinstance(declared, kind.capabilities):
         right = f"{kind.declares} {kind.capabilities.__name__}(...)"
         raise NotAnAdapter(f"{what} declares {type(declared).__name__}; {right}")
-    for name, cache in getattr(declared, "caches", {}).items():
-        if not any(map(cache.holds, cache.head_dims or getattr(declared, "head_dims", ()))):
-            raise NotAnAdapter(f"{what} declares a cache {name!r} that holds none of its head dims; add one")
+    if flaw := kind.flaw(declared):
+        raise NotAnAdapter(f"{what} declares {flaw}")
     for able, method in kind.optional.items():
         if getattr(declared, able) and not hasattr(factory, method):
             raise NotAnAdapter(

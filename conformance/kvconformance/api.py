@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvconformance.adapters import as_engine, with_profiles
-from kvconformance.check import check_here
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine, Factory
+from kvconformance.telling.report import Report
 from kvspec.rules import find
 from kvspec.vocabulary import Surface
 

@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.base import Want
 from kvconformance.surfaces.registry import kind_of
 from kvspec import rules
 from kvspec.rules import RULES, Rule
-from kvspec.vocabulary import Capabilities, Surface
+from kvspec.vocabulary import Surface
 
-
-def _keeps(capabilities: Capabilities) -> bool:
-    return any(getattr(capabilities, name, False) for name in ("blocks", "sequences", "caches"))
-
-
-def _shows(capabilities: Capabilities) -> bool:
-    return bool(getattr(capabilities, "caches", getattr(capabilities, "shows", True)))
-
-
-def _encodes(capabilities: Capabilities) -> bool:
-    return any(cache.writes for cache in getattr(capabilities, "caches", {}).values()) or hasattr(
-        capabilities, "schemes"
-    )
-
-
-def _layouts(capabilities: Capabilities) -> tuple[str, ...]:
-    """The groups of layers that an engine can be built with, where there can be several."""
-    layouts: tuple[str, ...] = getattr(capabilities, "layouts", ())
-    return layouts or tuple(map(str, capabilities.options.get("groups", ())))
-
-
-def _overlaps(capabilities: Capabilities) -> bool:
-    return capabilities.max_in_flight > 1 or "swap" in capabilities.preemptions
-
-
-_NEEDS: dict[Rule, tuple[str, Callable[[Capabilities], bool]]] = {
+_WANTS: Mapping[Rule, Want] = {
     rules.ISOLATION: ("has no salts", lambda c: c.salts),
     rules.INVALIDATE: ("has no reset, failure or adapters", lambda c: c.resets or c.fails or c.adapters),
-    rules.RESERVED_BLOCK: ("reserves no block", lambda c: bool(c.reserved_blocks)),
-    rules.ADDRESS_RANGE: ("does not declare that it reads the cache in place", lambda c: getattr(c, "in_place", False)),
-    rules.SCALE_TRAVELS: ("keeps nothing: no blocks, no sequences and no quantized caches", _keeps),
-    rules.COMMUTES: ("keeps nothing: no blocks and no sequences", _keeps),
-    rules.HALF_STEP: ("writes no quantized cache", _encodes),
-    rules.ONE_SCALE: ("has neither codes nor scales to show", _shows),
-    rules.EVERY_GROUP_HIT: ("has one group of layers", lambda c: bool(_layouts(c))),
-    rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: any("draft" in text for text in _layouts(c))),
-    rules.IN_FLIGHT_FENCE: ("has one step in flight and no transfers", _overlaps),
+    rules.RESERVED_BLOCK: ("reserves no block", lambda c: c.reserved_blocks),
+    rules.IN_FLIGHT_FENCE: (
+        "has one step in flight and no transfers",
+        lambda c: c.max_in_flight > 1 or "swap" in c.preemptions,
+    ),
 }
 _NEEDS_CACHING = (
     rules.CONTENT_MATCHES_KEY,
@@ -70,8 +42,9 @@ def unclaimed(engine: Engine, surface: Surface, rule: Rule, profiles: frozenset[
         return capabilities.not_claimed[rule.id]
     if rule.profile is not None and rule.profile not in capabilities.profiles | profiles:
         return f"the profile {rule.profile} is not declared"
-    if rule in _NEEDS and not _NEEDS[rule][1](capabilities):
-        return _NEEDS[rule][0]
+    want = kind.wants.get(rule) or _WANTS.get(rule)
+    if want and not want[1](capabilities):
+        return want[0]
     if rule in _NEEDS_CACHING and True not in capabilities.caching:
         return "has no prefix cache"
     method = kind.needs.get(rule)

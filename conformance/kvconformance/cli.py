@@ -14,18 +14,17 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 
 from kvconformance.adapters import load
-from kvconformance.exhaust import command as exhaust
-from kvconformance.explain.command import explain
-from kvconformance.explore import explore
+from kvconformance.commands import exhaust, traces
+from kvconformance.commands.explain import explain
+from kvconformance.commands.explore import explore
+from kvconformance.commands.prove import prove
 from kvconformance.history import History
-from kvconformance.isolate import ChildTrouble
-from kvconformance.output import escape, require_writable, usage, write
-from kvconformance.prove import prove
-from kvconformance.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
-from kvconformance.search import Plan
-from kvconformance.supervise import Stopped, check_supervised
-from kvconformance.surfaces.registry import named
-from kvconformance.traces import commands as traces
+from kvconformance.search.examples import Plan
+from kvconformance.search.isolate import ChildTrouble
+from kvconformance.search.supervise import Stopped, check_supervised
+from kvconformance.surfaces.registry import kind_of, named
+from kvconformance.telling.output import escape, require_writable, usage, write
+from kvconformance.telling.report import OFTEN, Report, RuleReport, Verdict, kvspec_version
 from kvspec import SPEC_VERSION
 from kvspec.rules import RULES, Rule, find
 from kvspec.vocabulary import Surface
@@ -291,7 +290,7 @@ def _history(text: str | None, surfaces: list[Surface] | None) -> History | None
     if not surfaces or len(surfaces) != 1:
         usage("--history needs the one --surface on which it was found")
     try:
-        return History.from_json(text)
+        return kind_of(surfaces[0]).read(text)
     except ValueError as error:
         usage(str(error))
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kvconformance.attention.formats import CacheFormat, Reads
-from kvconformance.attention.surface import Attended, AttentionCall, loaded
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention, StoredQuantizedPages
+from kvconformance.surfaces.attention import Attended, AttentionCall, CacheFormat, Reads, loaded
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.attention import Row, State, attend_row
 from kvreference.codes import float_kind

@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import truth
-from kvconformance.trial import play
+from kvconformance.search.trial import play
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import truth
+from kvconformance.surfaces.generator.operations import Generate
+from kvconformance.surfaces.pool.operations import FreeAgain, Lookup
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules
@@ -26,12 +29,12 @@ ADDS = (h.Add((0, 1, 0, 1), 2), h.Add((0, 1, 0, 1), 2))
 POOL = h.History(
     6,
     2,
-    (*ADDS, h.Lookup((0, 1, 0)), h.Commit(), h.Grow(0), h.Fork(), h.Grow(1), h.Reset(), h.Free(), h.FreeAgain()),
+    (*ADDS, Lookup((0, 1, 0)), h.Commit(), h.Grow(0), h.Fork(), h.Grow(1), h.Reset(), h.Free(), FreeAgain()),
 )
 STEPPER = h.History(
     7,
     2,
-    (*ADDS, h.Step(), h.Fork(), h.Begin(), h.Reset(), h.End(), h.Abort(), h.Fail(), h.Transfer()),
+    (*ADDS, Step(), h.Fork(), Begin(), h.Reset(), End(), Abort(), h.Fail(), Transfer()),
     preemption="swap",
 )
 
@@ -161,7 +164,7 @@ class Echo:
 )
 def test_a_generator_that_answers_something_else(answer: object, alone: object, words: str) -> None:
     wrong = type("Wrong", (Echo,), {"answer": answer, "alone": alone})
-    history = h.History(6, 2, (h.Generate(((0, 1),), 1),))
+    history = h.History(6, 2, (Generate(((0, 1),), 1),))
     with pytest.raises(HarnessFault) as fault:
         play(wrong, Echo.capabilities, Surface.GENERATOR, history, Tally())
     assert words in str(fault.value)

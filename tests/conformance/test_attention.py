@@ -14,22 +14,30 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from kvconformance import history as h
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.attention.certified import Parts, allowed, merged
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.probes import PROBES
-from kvconformance.attention.problems import problem_of
-from kvconformance.attention.surface import Attended, AttentionCall, AttentionCapabilities, attention, loaded, stored
-from kvconformance.check import check_here, replay
 from kvconformance.engines.reference_attention import ReferenceAttention
-from kvconformance.history import Attend, History
+from kvconformance.history import History
 from kvconformance.imposters import kernels
 from kvconformance.imposters.controls import CONTROLS
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import (
+    SURFACE,
+    Attended,
+    AttentionCall,
+    AttentionCapabilities,
+    attention,
+    loaded,
+    stored,
+)
+from kvconformance.surfaces.attention.judging.certified import Parts, allowed, merged
+from kvconformance.surfaces.attention.operations import Attend, Merge, WriteRows
+from kvconformance.surfaces.attention.probes import PROBES
+from kvconformance.surfaces.attention.problems.numbers import problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.telling.report import Report
 from kvreference.tolerance.declaration import Declaration
 from kvspec import RULES
 from kvspec.refusals import BlockRangeError, DtypeError, ShapeError, ShortTableError
@@ -93,7 +101,7 @@ def test_torch_sdpa_is_not_accused() -> None:
 
 
 WINDOW = {"window": 4, "dtype": "bf16"}
-KILLS: list[tuple[str, tuple[Attend | h.Merge | h.WriteRows, ...]]] = [
+KILLS: list[tuple[str, tuple[Attend | Merge | WriteRows, ...]]] = [
     ("GatherOffsetIn32Bits", (Attend(((5, 1),), "far"),)),
     ("PaddedStrideWraps", (Attend(((5, 1),), "far", seed=1),)),
     ("NeighbourBlocks", (Attend(((9, 1),), order=3),)),
@@ -104,17 +112,17 @@ KILLS: list[tuple[str, tuple[Attend | h.Merge | h.WriteRows, ...]]] = [
     ("TailOfLastBlockRead", (Attend(((9, 1),), "poison"),)),
     ("RecycledBlockMultiplied", (Attend(((9, 1),), "poison"),)),
     ("OtherSequencesSeen", (Attend(((9, 1), (9, 1))),)),
-    ("PadSlotWraps", (h.WriteRows((3, -1, 7)),)),
-    ("RowCountFromKeys", (h.WriteRows((3, 7), extra=2),)),
+    ("PadSlotWraps", (WriteRows((3, -1, 7)),)),
+    ("RowCountFromKeys", (WriteRows((3, 7), extra=2),)),
     ("MetadataOfRealRowsOnly", (Attend(((9, 1),), padding=2),)),
     ("EmptyRowsNotSet", (Attend(((0, 1), (9, 1))),)),
     ("EmptyRowsNotSetInBatch", (Attend(((0, 1), (9, 1))),)),
     ("MaskedRowsHaveFiniteLse", (Attend(((1, 3),)),)),
     ("EmptyLseIsPositive", (Attend(((0, 1),)),)),
-    ("TwoEmptyStatesGiveNan", (h.Merge((("empty", "empty"),)),)),
+    ("TwoEmptyStatesGiveNan", (Merge((("empty", "empty"),)),)),
     ("EarlyExitWritesElsewhere", (Attend(((3, 1), (0, 1), (9, 3))),)),
     ("LseLostInSplits", (Attend(((9, 1),), splits=2),)),
-    ("SuffixReadWithPrefixStrides", (h.Merge((("normal", "normal"),), heads=(2, 8)),)),
+    ("SuffixReadWithPrefixStrides", (Merge((("normal", "normal"),), heads=(2, 8)),)),
     ("FirstPrefixForAll", (Attend(((9, 1), (9, 1), (9, 1)), shared=1),)),
     ("ChunkIgnoresContext", (Attend(((9, 3),)),)),
     ("CachedPositionsNotWritten", (Attend(((9, 3),)),)),
@@ -348,7 +356,7 @@ def test_a_pool_too_small_is_named() -> None:
 def test_every_probe_of_a_history_is_known_and_the_other_way_round() -> None:
     for probe in PROBES:
         history = History(9, 4, (Attend(((5, 2),), probe),))
-        assert History.from_json(history.to_json()) == history
+        assert SURFACE.read(history.to_json()) == history
 
 
 @pytest.mark.parametrize(
@@ -365,7 +373,7 @@ def test_every_probe_of_a_history_is_known_and_the_other_way_round() -> None:
 def test_a_bad_operation_says_where(operation: dict[str, object], says: str) -> None:
     text = json.dumps({"num_blocks": 4, "block_size": 4, "operations": [operation]})
     with pytest.raises(ValueError, match=f"not a history.*{says}"):
-        History.from_json(text)
+        SURFACE.read(text)
 
 
 def kvspec(*arguments: str) -> subprocess.CompletedProcess[str]:

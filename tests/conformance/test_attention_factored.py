@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kvconformance.attention.certified import Allowed, allowed
-from kvconformance.attention.doubts import doubts
-from kvconformance.attention.formats import Reads, dynamic
-from kvconformance.attention.problems import PATTERNS, Problem, problem_of
-from kvconformance.attention.sides import Side
-from kvconformance.history import Attend
+from kvconformance.surfaces.attention.formats import Reads, dynamic
+from kvconformance.surfaces.attention.judging.certified import Allowed, allowed
+from kvconformance.surfaces.attention.judging.doubts import doubts
+from kvconformance.surfaces.attention.operations import Attend
+from kvconformance.surfaces.attention.problems.numbers import PATTERNS, Problem, problem_of
+from kvconformance.surfaces.attention.problems.sides import Side
 from kvreference.arrays import Float
 from kvreference.attention import Row
 from kvreference.quantizers import Encoded, Scales, decode

@@ -13,25 +13,25 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.attention import recipes
-from kvconformance.attention.certified import allowed
-from kvconformance.attention.doubts import doubts
-from kvconformance.attention.driver import AttentionDriver
-from kvconformance.attention.formats import CacheFormat, Reads, dynamic
-from kvconformance.attention.outcomes import attend, wrong
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.problems import Problem, problem_of
-from kvconformance.attention.surface import Attended, AttentionCall, loaded
-from kvconformance.check import check_here, replay
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
-from kvconformance.history import Attend, History, WriteRows
+from kvconformance.history import History
 from kvconformance.imposters import kernel_scales
-from kvconformance.report import Report
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import SURFACE, Attended, AttentionCall, loaded, strategies
+from kvconformance.surfaces.attention.driver import AttentionDriver
+from kvconformance.surfaces.attention.formats import CacheFormat, Reads, dynamic
+from kvconformance.surfaces.attention.judging.certified import allowed
+from kvconformance.surfaces.attention.judging.doubts import doubts
+from kvconformance.surfaces.attention.judging.outcomes import attend, wrong
+from kvconformance.surfaces.attention.operations import Attend, WriteRows
+from kvconformance.surfaces.attention.problems.numbers import Problem, problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
+from kvconformance.telling.report import Report
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.attention import Row
 from kvreference.roundings import BF16, format_named, round_to
@@ -159,12 +159,12 @@ def test_a_kernel_may_read_no_plain_cache_at_all() -> None:
 def test_a_kernel_without_quantized_caches_draws_what_it_ever_drew(monkeypatch: pytest.MonkeyPatch) -> None:
     """No strategy of quantized caches is built for it, so nothing is drawn from one."""
     built: list[dict[str, Any]] = []
-    honest = recipes.st.builds
-    monkeypatch.setattr(recipes.st, "builds", lambda *a, **k: built.append(k) or honest(*a, **k))
-    assert recipes._over_caches(ReferenceAttention.capabilities, 4) == []
-    assert recipes._operations(ReferenceAttention.capabilities, 4).validate() is None
+    honest = strategies.st.builds
+    monkeypatch.setattr(strategies.st, "builds", lambda *a, **k: built.append(k) or honest(*a, **k))
+    assert strategies._over_caches(ReferenceAttention.capabilities, 4) == []
+    assert strategies._operations(ReferenceAttention.capabilities, 4).validate() is None
     assert built and all("cache" not in kwargs for kwargs in built)
-    assert recipes._over_caches(ReferenceCachedAttention.capabilities, 4) != []
+    assert strategies._over_caches(ReferenceCachedAttention.capabilities, 4) != []
     assert any("cache" in kwargs for kwargs in built)
 
 
@@ -181,12 +181,12 @@ def test_a_cache_that_the_kernel_does_not_declare_is_passed_over() -> None:
 def test_an_old_history_says_nothing_of_caches() -> None:
     assert "cache" not in json.loads(History(9, 4, (Attend(((5, 2),)),)).to_json())["operations"][0]
     history = History(9, 4, (Attend(((5, 2),), cache="q8_0"),))
-    assert History.from_json(history.to_json()) == history
+    assert SURFACE.read(history.to_json()) == history
 
 
 def test_only_head_dims_that_a_cache_can_hold_are_drawn() -> None:
     able = replace(ReferenceAttention.capabilities, caches={"q8_0": replace(CACHES["q8_0"], head_dims=None)})
-    assert recipes._with_cache(able, "q8_0").head_dims == (64,)
+    assert strategies._with_cache(able, "q8_0").head_dims == (64,)
 
     class Narrow(ReferenceCachedAttention):
         capabilities = replace(able, head_dims=(8, 16))

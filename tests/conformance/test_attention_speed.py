@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kvconformance.attention.certified import allowed
-from kvconformance.attention.outcomes import attend, wrong
-from kvconformance.attention.placements import Placement, place
-from kvconformance.attention.problems import problem_of
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
-from kvconformance.history import Attend
+from kvconformance.surfaces.attention.judging.certified import allowed
+from kvconformance.surfaces.attention.judging.outcomes import attend, wrong
+from kvconformance.surfaces.attention.operations import Attend
+from kvconformance.surfaces.attention.problems.numbers import problem_of
+from kvconformance.surfaces.attention.problems.placements import Placement, place
 from kvreference.paged_attention import paged_attention
 from kvspec.vocabulary import World
 

@@ -11,21 +11,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from kvconformance import history as h
-from kvconformance.attention import formats, surface
-from kvconformance.attention.driver import AttentionDriver
-from kvconformance.attention.formats import CacheFormat, dynamic
-from kvconformance.attention.neighbours import admitted
-from kvconformance.attention.recipes import attention_histories
-from kvconformance.attention.sides import Side
-from kvconformance.attention.surface import Attended, AttentionCall
-from kvconformance.check import replay
 from kvconformance.checker import Checker
 from kvconformance.engines.reference_attention import ReferenceAttention
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention, over
-from kvconformance.history import Attend, History, WriteRows
-from kvconformance.search import Plan
+from kvconformance.history import History
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import SURFACE, Attended, AttentionCall, formats, protocol
+from kvconformance.surfaces.attention.driver import AttentionDriver
+from kvconformance.surfaces.attention.formats import CacheFormat, dynamic
+from kvconformance.surfaces.attention.judging.neighbours import admitted
+from kvconformance.surfaces.attention.operations import MAX_SEED, Attend, Merge, WriteRows
+from kvconformance.surfaces.attention.problems.sides import Side
+from kvconformance.surfaces.attention.strategies import attention_histories
 from kvreference.arrays import AnyArray, DeclarationError, Float, Int
 from kvreference.quantizers import Encoded, Scales, encode, encode_with
 from kvspec import rules
@@ -104,7 +103,7 @@ def test_every_history_that_is_drawn_can_be_read_again() -> None:
     @settings(max_examples=150, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(attention_histories(ABLE))
     def read(history: History) -> None:
-        assert History.from_json(history.to_json()) == history
+        assert SURFACE.read(history.to_json()) == history
         seeds.extend(operation.seed for operation in history.operations if isinstance(operation, Attend))
 
     read()
@@ -112,11 +111,11 @@ def test_every_history_that_is_drawn_can_be_read_again() -> None:
 
 
 def test_the_largest_seed_can_be_read_and_no_larger_one() -> None:
-    for kind in (Attend(((5, 1),), seed=h.MAX_SEED), h.Merge((), h.MAX_SEED), WriteRows((3,), seed=h.MAX_SEED)):
+    for kind in (Attend(((5, 1),), seed=MAX_SEED), Merge((), MAX_SEED), WriteRows((3,), seed=MAX_SEED)):
         history = History(9, 4, (kind,))
-        assert History.from_json(history.to_json()) == history
+        assert SURFACE.read(history.to_json()) == history
     with pytest.raises(ValueError, match="seed"):
-        History.from_json(History(9, 4, (WriteRows((3,), seed=h.MAX_SEED + 1),)).to_json())
+        SURFACE.read(History(9, 4, (WriteRows((3,), seed=MAX_SEED + 1),)).to_json())
 
 
 # Writes where a value has more than one code.
@@ -292,7 +291,7 @@ def scheme_of(format: Any) -> Scheme:
 
 
 def test_what_can_be_stored_is_said_once() -> None:
-    assert set(formats.STORABLE) == set(surface._STORAGE)
+    assert set(formats.STORABLE) == set(protocol._STORAGE)
 
 
 # Whom a wrong row blames.

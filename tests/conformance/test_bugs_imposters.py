@@ -11,18 +11,19 @@ import pytest
 from typer.testing import CliRunner
 
 from kvconformance.bugs import BUGS
-from kvconformance.check import replay
 from kvconformance.claims import claimed
 from kvconformance.cli import app
 from kvconformance.engines.reference_attention import ReferenceAttention
-from kvconformance.history import Attend, History
+from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter, Kill, kernel_offsets, kernel_paths, try_imposter, waiting
 from kvconformance.imposters.alone import other_killer
 from kvconformance.imposters.page import COMMAND, KillsFile, page
 from kvconformance.imposters.show import sole_killers, summary
 from kvconformance.imposters.trial import try_without
-from kvconformance.search import Plan, search
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention.operations import Attend
 from kvexamine.explorer.blind import Blind
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules

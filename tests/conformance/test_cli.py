@@ -14,7 +14,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from kvconformance.cli import app
-from kvconformance.history import Add, History, Step
+from kvconformance.history import Add, History
+from kvconformance.surfaces.stepper import SURFACE
+from kvconformance.surfaces.stepper.operations import Step
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,7 +116,7 @@ ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt"
         (["check", "reference", "--surface", "pool", "--history", "{"], "not a history"),
         (
             ["check", "reference", "--surface", "pool", "--history", '{"num_blocks":0,"block_size":1,"operations":[]}'],
-            "num_blocks is 0",
+            "Expected `int` >= 1 - at `$.num_blocks`",
         ),
         (
             ["check", "reference", "--surface", "pool", "--history", ADDED % ("", 1 << 20, 1 << 16, 1)],
@@ -122,11 +124,11 @@ ADDED = '{%s"num_blocks":%d,"block_size":%d,"operations":[{"type":"Add","prompt"
         ),
         (
             ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, 0)],
-            "operation 0 asks for 0 new tokens",
+            "Expected `int` >= 1 - at `$.operations[0].max_new_tokens`",
         ),
         (
             ["check", "reference", "--surface", "stepper", "--history", ADDED % ("", 4, 2, -3)],
-            "operation 0 asks for -3 new tokens",
+            "Expected `int` >= 1 - at `$.operations[0].max_new_tokens`",
         ),
         (
             ["check", "reference", "--surface", "stepper", "--history", ADDED % (DEEP, 4, 2, 1)],
@@ -184,6 +186,6 @@ def test_help_teaches() -> None:
 
 def test_a_history_survives_json() -> None:
     history = History(4, 2, (Add((0, 1), media=(("beef", 0, 1),)), Step()), options={"a": 1})
-    assert History.from_json(history.to_json()) == history
+    assert SURFACE.read(history.to_json()) == history
     with pytest.raises(ValueError, match="not a history"):
-        History.from_json(msgspec.json.encode({"num_blocks": 4, "block_size": 2, "operations": [{"type": "Evil"}]}))
+        SURFACE.read(msgspec.json.encode({"num_blocks": 4, "block_size": 2, "operations": [{"type": "Evil"}]}))

@@ -10,7 +10,7 @@ import pytest
 from kvconformance.adapters import load
 from kvconformance.claims import claimed
 from kvconformance.history import History
-from kvconformance.search import Plan, search
+from kvconformance.search.examples import Plan, search
 from kvspec.vocabulary import Surface
 
 

@@ -9,24 +9,26 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.attention.operations import Attend
+from kvconformance.surfaces.quantizer import SURFACE
+
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 import torch
 
 from kvconformance.adapters import load
-from kvconformance.attention.driver import AttentionDriver
-from kvconformance.check import check_here
 from kvconformance.checker import Checker
 from kvconformance.claims import claimed
 from kvconformance.engines.kvoptimized import attention, quantizer
 from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer
-from kvconformance.history import Attend, History
-from kvconformance.quantizer.driver import QuantizerDriver
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention.driver import AttentionDriver
+from kvconformance.surfaces.quantizer.driver import QuantizerDriver
+from kvconformance.telling.report import Report, Verdict
 from kvoptimized.cache import PagedKVCache
 from kvspec import rules
 from kvspec.rules import Rule
@@ -137,7 +139,7 @@ def test_the_lowest_code_of_four_bits_has_no_negative_and_is_no_fault() -> None:
         b'{"num_blocks":2,"block_size":2,"operations":[{"type":"EncodeFixed","values":{},"scale":4}],"max_running":1,'
         b'"options":{"scheme":"int4-fp32/token-head","kv_heads":1,"head_dim":2}}'
     )
-    history = History.from_json(found)
+    history = SURFACE.read(found)
     checker = Checker(history.world(), KernelQuantizer.capabilities)
     QuantizerDriver(KernelQuantizer, checker).run(history.operations)
     assert checker.tally.exercised[rules.HALF_STEP]

@@ -18,10 +18,10 @@ from kvconformance.checker import Checker
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter
 from kvconformance.imposters.registry import surface_of
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces.registry import histories
 from kvconformance.traces.judging import judge
 from kvconformance.traces.traffic import traffic
-from kvconformance.trial import Trial, play
 from kvspec import Tally
 from kvspec import events as ev
 from kvspec.blame import begin

@@ -29,10 +29,12 @@ from kvconformance.exhaust.telling import console, show_covered
 from kvconformance.exhaust.worlds import arrivals, chosen, empty, lacks, mistaken
 from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, surface_of
-from kvconformance.report import SurfaceResult
-from kvconformance.search import Outcome, Plan
+from kvconformance.search.examples import Outcome, Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.surfaces.pool.operations import FreeAgain
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
+from kvconformance.telling.report import SurfaceResult
 from kvexamine.explorer import SCOPES as SPEC_SCOPES
 from kvexamine.explorer import Scope
 from kvreference.scheduler import ReferenceStepper
@@ -107,9 +109,9 @@ class Resting(Checker):
     def note(self, operation: object) -> None:
         state = self.state
         nobody = not (state.live() or state.in_flight or any(one.table for one in state.requests.values()))
-        steps = nobody and isinstance(operation, h.Step) and "drain" not in self.events
+        steps = nobody and isinstance(operation, Step) and "drain" not in self.events
         self.left_out |= steps and self.rests
-        self.left_out |= nobody and isinstance(operation, h.Begin)
+        self.left_out |= nobody and isinstance(operation, Begin)
         self.rests, self.steps = steps or self.rests, steps
         super().note(operation)
 
@@ -121,8 +123,8 @@ class Resting(Checker):
 @pytest.mark.parametrize(
     ("surface", "others"),
     [
-        (STEPPER, (h.Step(), h.Begin(), h.End(), h.Abort(0), h.Abort(1), h.Reset())),
-        (POOL, (h.Grow(0, 2), h.Grow(1, 2), h.Commit(0), h.Commit(1), h.Free(0), h.Free(1), h.FreeAgain(), h.Reset())),
+        (STEPPER, (Step(), Begin(), End(), Abort(0), Abort(1), h.Reset())),
+        (POOL, (h.Grow(0, 2), h.Grow(1, 2), h.Commit(0), h.Commit(1), h.Free(0), h.Free(1), FreeAgain(), h.Reset())),
     ],
 )
 def test_whatever_sequences_of_operations_do_some_history_does(surface: Surface, others: Sequence[h.Operation]) -> None:
@@ -390,9 +392,9 @@ class TroubledWithNobodyThere(ReferenceStepper):
 def test_a_step_with_nobody_there_is_tried_at_the_start_and_after_the_last_has_left() -> None:
     engine = Engine("troubled", "", {STEPPER: TroubledWithNobodyThere})
     outcome, played = tried(tiny("0"), STEPPER, engine=engine)
-    assert [one.trial.history.operations for one in outcome.found] == [(h.Step(),)]
+    assert [one.trial.history.operations for one in outcome.found] == [(Step(),)]
     add = arrivals(tiny("0"), STEPPER)[0]
-    assert (add, h.Step(), h.Step()) in {history.operations for history in played}
+    assert (add, Step(), Step()) in {history.operations for history in played}
     assert outcome.covered[0].cut_at == (PROGRESS_OR_REJECT.id,)
     assert outcome.covered[0].cut == 2
 

@@ -75,7 +75,8 @@ def test_guards_are_functions_that_judge_engines() -> None:
     found = guards()
     assert Place("kvspec.transition.guards", "require_budget") in found[rules.STEP_BUDGET]
     assert Place("kvspec.mirror", "_store") in found[rules.MIRROR_EQUALS_INDEX]  # through a constant of the module
-    assert Place("kvconformance.attention.blame", "Suspect.rule") in found[rules.EXACT_MASK]  # through a table
+    blame = Place("kvconformance.surfaces.attention.judging.blame", "Suspect.rule")
+    assert blame in found[rules.EXACT_MASK]  # through a table
     counted = Place("kvspec.hits", "_count_variants")
     assert not any(counted in places for places in found.values())
     modules = {place.module for places in found.values() for place in places}

@@ -10,16 +10,17 @@ from hypothesis import given
 from typer.testing import CliRunner
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here, replay
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.cli import app
-from kvconformance.history import Add, AnyOperation, Commit, Free, Grow, History
+from kvconformance.history import Add, Commit, Free, Grow, History, Operation
 from kvconformance.imposters import IMPOSTERS, group_hits, group_windows, surface_of
-from kvconformance.report import SurfaceResult, Verdict
-from kvconformance.search import Plan, search
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan, search
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.groups import SURFACE
 from kvconformance.surfaces.groups.strategies import group_histories
-from kvconformance.trial import play
+from kvconformance.telling.report import SurfaceResult, Verdict
 from kvreference.groups import Holding, ReferenceGroups
 from kvspec import rules
 from kvspec.plans import GroupAdmission
@@ -28,7 +29,7 @@ from kvspec.vocabulary import BlockId, Capabilities, Request, RequestId, Surface
 
 NAMED = {imposter.__name__: imposter for imposter in IMPOSTERS if surface_of(imposter) == Surface.GROUPS}
 LONG, DONE = Add((0,) * 7), (Commit(-1), Free(-1))
-KILLS: list[tuple[str, str, int, tuple[AnyOperation, ...]]] = [
+KILLS: list[tuple[str, str, int, tuple[Operation, ...]]] = [
     ("DraftKeyForgetsTheTokenBehind", "full:2 draft:2:1", 30, (Add((0, 0, 1, 1)), Commit(), Add((0, 0, 0)))),
     ("StateEntryCountedInOtherBlocks", "full:4 state:2", 30, (LONG, *DONE, LONG)),
     ("StateHoldsTheRecomputedToken", "full:2 state:4", 30, (Add((0,) * 4), *DONE, Add((0,) * 4))),
@@ -41,7 +42,7 @@ KILLS: list[tuple[str, str, int, tuple[AnyOperation, ...]]] = [
 ]
 
 
-def judged(manager: object, operations: tuple[AnyOperation, ...], groups: str, num_blocks: int = 30) -> SurfaceResult:
+def judged(manager: object, operations: tuple[Operation, ...], groups: str, num_blocks: int = 30) -> SurfaceResult:
     engine = Engine("manager", "0", {Surface.GROUPS: manager})  # type: ignore[dict-item]
     history = History(num_blocks, 1, operations, options={"groups": groups, "pool": "shared"})
     return replay(engine, Surface.GROUPS, history, Plan(), "manager")
@@ -49,7 +50,7 @@ def judged(manager: object, operations: tuple[AnyOperation, ...], groups: str, n
 
 @pytest.mark.parametrize(("name", "groups", "blocks", "operations"), KILLS, ids=[kill[0] for kill in KILLS])
 def test_a_fault_is_found_and_the_reference_passes(
-    name: str, groups: str, blocks: int, operations: tuple[AnyOperation, ...]
+    name: str, groups: str, blocks: int, operations: tuple[Operation, ...]
 ) -> None:
     result = judged(NAMED[name], operations, groups, blocks)
     assert [finding.rule_id for finding in result.findings] == [NAMED[name].broken_rule.id]
@@ -106,7 +107,7 @@ class Sweeps(ReferenceGroups):
         super().completed(id, num_computed)
 
 
-SWEPT: list[tuple[str, tuple[AnyOperation, ...]]] = [
+SWEPT: list[tuple[str, tuple[Operation, ...]]] = [
     ("admit", (LONG, Commit(0), Add((1,)), Add((1,)))),
     ("admit", (LONG, Commit(0), Add((1,) * 6))),
     ("extend", (Add((1, 1), chunk=1), Commit(0), LONG, Commit(1), Grow(0))),
@@ -117,7 +118,7 @@ SWEPT: list[tuple[str, tuple[AnyOperation, ...]]] = [
 
 @pytest.mark.parametrize(("method", "operations"), SWEPT)
 def test_what_has_passed_may_go_in_a_call_for_another_request_and_no_more(
-    method: str, operations: tuple[AnyOperation, ...]
+    method: str, operations: tuple[Operation, ...]
 ) -> None:
     for too_far, broken in ((0, []), (1, [rules.EVERY_GROUP_HIT])):
         engine = type("Sweeping", (Sweeps,), {"method": method, "too_far": too_far})
@@ -224,7 +225,7 @@ def test_a_finding_tells_groups_tables_and_what_a_block_holds() -> None:
 
 @given(group_histories(ReferenceGroups.capabilities))
 def test_a_history_says_all_that_is_needed_to_run_it_again(history: History) -> None:
-    again = History.from_json(history.to_json())
+    again = SURFACE.read(history.to_json())
     assert again == history
     engine = load("reference")
     assert not replay(engine, Surface.GROUPS, again, Plan(), "reference").fault

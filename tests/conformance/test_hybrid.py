@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from kvconformance import check
 from kvconformance.cli import app
-from kvconformance.report import Verdict
+from kvconformance.search.trial import play
+from kvconformance.telling.report import Verdict
 from kvconformance.traces.traffic import traffic
-from kvconformance.trial import play
 from kvreference.groups import Holding as GroupsHolding
 from kvreference.groups import ReferenceGroups
 from kvreference.hybrid import HybridPool, HybridStepper, hybrid

@@ -15,11 +15,11 @@ import msgspec
 import pytest
 
 from kvconformance.adapters import as_engine
-from kvconformance.isolate import ChildTrouble, in_child
-from kvconformance.report import Finding, Verdict
-from kvconformance.search import Plan
-from kvconformance.supervise import Part, Stopped, check_supervised
+from kvconformance.search.examples import Plan
+from kvconformance.search.isolate import ChildTrouble, in_child
+from kvconformance.search.supervise import Part, Stopped, check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.telling.report import Finding, Verdict
 from kvreference.pool import ReferencePool
 from kvspec import rules
 from kvspec.vocabulary import Surface

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from kvconformance.check import replay
 from kvconformance.claims import claimed, unclaimed
 from kvconformance.engines.reference import engine as reference
-from kvconformance.history import Add, Commit, Free, History, Reset, Step
+from kvconformance.history import Add, Commit, Free, History, Reset
 from kvconformance.imposters.published import Copies, RemovedWithTheFirstCopy
-from kvconformance.search import Outcome, Plan, search
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Outcome, Plan, search
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.stepper.operations import Step
 from kvreference.pool import ReferencePool
 from kvreference.publishing import Publisher, PublishingPool
 from kvspec.rules import MIRROR_EQUALS_INDEX, Rule

@@ -1,7 +1,8 @@
-"""A new surface is one module: protocol, machine, driver, histories and story, and the record that says so."""
+"""A new surface is one module: operations, machine, driver, histories and story, and the record that says so."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +16,23 @@ from kvconformance import Capabilities, Engine, Verdict, World, check
 from kvconformance import history as h
 from kvconformance.adapters import NotAnAdapter, as_engine
 from kvconformance.checker import Checker, Guarded
-from kvconformance.story import Story
 from kvconformance.surfaces import Factory, SurfaceKind, registry
+from kvconformance.telling.story import Story
 from kvspec.rules import CONSERVATION, FIT_AGREES_WITH_ALLOCATE
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 
 FREE_LIST = Surface("free-list")
+
+
+class Take(h.Operation, frozen=True):
+    """A block is wanted."""
+
+
+class GiveBack(h.Operation, frozen=True):
+    """The lowest or the highest block that is taken comes back."""
+
+    highest: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,24 +66,25 @@ class FreeListDriver:
         self.checker, self.call = checker, Guarded(checker, FIT_AGREES_WITH_ALLOCATE)
         self.engine = self.call("building the engine", factory, checker.world)
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         for operation in operations:
             self.checker.note(operation)
-            if isinstance(operation, h.Add):
+            if isinstance(operation, Take):
                 self.checker.feed(Taken(self.call("taking", self.engine.take)))
-            elif self.checker.state:
-                block = min(self.checker.state)
+            elif isinstance(operation, GiveBack) and self.checker.state:
+                block = (max if operation.highest else min)(self.checker.state)
                 self.call("giving back", self.engine.give_back, block)
                 self.checker.feed(GivenBack(block))
 
 
 def free_list_histories(capabilities: Capabilities) -> st.SearchStrategy[h.History]:
-    operations = st.lists(st.sampled_from((h.Add((0,)), h.Free())), max_size=9).map(tuple)
+    operations = st.lists(st.sampled_from((Take(), GiveBack(), GiveBack(highest=True))), max_size=9).map(tuple)
     return st.builds(h.History, st.integers(*capabilities.num_blocks), st.just(1), operations)
 
 
 SURFACE = SurfaceKind(
     surface=FREE_LIST,
+    operations=(Take, GiveBack),
     required=("take", "give_back"),
     driver=FreeListDriver,
     histories=free_list_histories,
@@ -80,7 +92,7 @@ SURFACE = SurfaceKind(
     rules=frozenset({CONSERVATION, FIT_AGREES_WITH_ALLOCATE}),
     machine=free_list,
     story=Story(
-        verbs=MappingProxyType({"add": "take", "free": "give back"}),
+        verbs=MappingProxyType({"giveback": "give back"}),
         tell=MappingProxyType({Taken: lambda e, _: f"block {e.block}", GivenBack: lambda e, _: f"block {e.block}"}),
         ghost=lambda taken, violation: [f"taken: {sorted(taken)}"],
     ),
@@ -111,6 +123,13 @@ class Twice(FreeList):
 
     def give_back(self, block: int) -> None:
         self.free += [block, block]
+
+
+class Dying(FreeList):
+    """An empty list is the end of the process."""
+
+    def take(self) -> int | None:
+        return self.free.pop() if self.free else os._exit(3)
 
 
 class Raising(FreeList):
@@ -149,6 +168,20 @@ def test_a_planted_fault_is_found_and_told(engine: Any, rule: Any, steps: Any, i
     assert finding.rule is rule
     assert steps in (None, finding.steps)
     assert finding.ghost and finding.ghost[0].startswith("taken:")
+
+
+def test_an_engine_that_dies_leaves_a_history_of_the_new_operations() -> None:
+    (finding,) = check(Dying, examples=200).findings
+    assert finding.rule is FIT_AGREES_WITH_ALLOCATE
+    fatal = SURFACE.read(finding.history)
+    assert fatal.operations == (Take(),) * (fatal.num_blocks + 1)
+
+
+def test_only_its_own_operations_are_read() -> None:
+    history = h.History(2, 1, (Take(), GiveBack(highest=True)))
+    assert SURFACE.read(history.to_json()) == history
+    with pytest.raises(ValueError, match=r"not a history: Invalid value 'Free' - at `\$\.operations\[0\]\.type`"):
+        SURFACE.read(h.History(2, 1, (h.Free(),)).to_json())
 
 
 def test_its_name_is_taken_once_and_its_adapters_are_known_by_their_methods() -> None:

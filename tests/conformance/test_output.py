@@ -8,8 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from kvconformance import explore, output, prove
 from kvconformance.cli import app
+from kvconformance.commands import explore, prove
+from kvconformance.telling import output
 
 FULL = Path("/dev/full")
 full = pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
@@ -39,7 +40,7 @@ def test_a_report_that_cannot_be_written_is_found_before_the_work(
     if command == ("prove",):
         pytest.importorskip("z3")
         pytest.importorskip("crosshair")
-        monkeypatch.setattr("kvconformance.prove._told", lambda *told: pytest.fail("it began to work"))
+        monkeypatch.setattr("kvconformance.commands.prove._told", lambda *told: pytest.fail("it began to work"))
     assert "cannot write /nowhere/x.json: No such file" in refused(*command, "--json", "/nowhere/x.json")
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from kvconformance import trial
 from kvconformance.adapters import as_engine
 from kvconformance.claims import claimed
 from kvconformance.history import Add, History
-from kvconformance.keys import compare_keys
-from kvconformance.search import Outcome, Plan, search
-from kvconformance.supervise import check_supervised
+from kvconformance.search import trial
+from kvconformance.search.examples import Outcome, Plan, search
+from kvconformance.search.keys import compare_keys
+from kvconformance.search.supervise import check_supervised
+from kvconformance.search.trial import MOST, Hang, time_limit
 from kvconformance.surfaces import Engine
-from kvconformance.trial import MOST, Hang, time_limit
 from kvreference.pool import ReferencePool
 from kvreference.scheduler import ReferenceStepper
 from kvspec.plans import StepPlan

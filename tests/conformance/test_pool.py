@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kvconformance.history import Add, Commit, Free, History, Reset
-from kvconformance.trial import play
+from kvconformance.search.trial import play
 from kvreference.pool import ReferencePool
 from kvspec import rules
 from kvspec.plans import Admission

@@ -9,15 +9,23 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine, load
-from kvconformance.check import check_here
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer, shown
-from kvconformance.history import Append, Encode, History, Put, Values
-from kvconformance.quantizer import Declaration, Encoded, QuantizerCapabilities, QuantizerError, quantizer
-from kvconformance.quantizer.recipes import PATTERNS, values
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
+from kvconformance.history import History
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.surfaces.quantizer import (
+    SURFACE,
+    Declaration,
+    Encoded,
+    QuantizerCapabilities,
+    QuantizerError,
+    quantizer,
+)
+from kvconformance.surfaces.quantizer.operations import Append, Encode, Put, Values
+from kvconformance.surfaces.quantizer.recipes import PATTERNS, values
+from kvconformance.telling.report import Report, Verdict
 from kvreference.quantizers import Encoded as Quantized
 from kvreference.quantizers import Scales, decode, encode, encode_with
 from kvspec.numbers.schemes import INT8, SCHEMES, Division, Granularity, Scheme
@@ -115,7 +123,7 @@ def test_a_finding_is_a_recipe_and_its_history_breaks_the_rule_again() -> None:
     adapter = quantizer(TOKEN_HEAD, floored, ours_back)
     (finding,) = checked(adapter, rules=frozenset({RULES["quant/scale-from-valid-data"]})).findings
     assert "encode" in finding.steps[-1] and "the scale 1.0" in finding.seen
-    again = tried(adapter, History.from_json(finding.history)).violation
+    again = tried(adapter, SURFACE.read(finding.history)).violation
     assert again is not None and again.rule.id == "quant/scale-from-valid-data"
 
 
@@ -165,8 +173,8 @@ def test_arrays_of_another_granularity_are_a_fault_of_the_adapter() -> None:
         (lambda: ReferenceQuantizer(World(2, 2, options={"scheme": "int8/token-head"})), QuantizerError),
         (lambda: values(Values("nothing"), 1, 2, INT8), QuantizerError),
         (lambda: tried(ReferenceQuantizer, History(2, 2, (), options=world("int9"))), HarnessFault),
-        (lambda: History.from_json(History(2, 1, (Encode(Values(tokens=0)),)).to_json()), ValueError),
-        (lambda: History.from_json(History(2, 1, (Encode(Values(exponent=999)),)).to_json()), ValueError),
+        (lambda: SURFACE.read(History(2, 1, (Encode(Values(tokens=0)),)).to_json()), ValueError),
+        (lambda: SURFACE.read(History(2, 1, (Encode(Values(exponent=999)),)).to_json()), ValueError),
         (lambda: as_engine(Engine("x", "1", {Surface.QUANTIZER: object})), NotAnAdapter),
         (lambda: encode(np.ones((2, 2), np.float32), TOKEN_HEAD), Refused),
         (lambda: encode(np.full((1, 1, 2), np.nan, np.float32), TOKEN_HEAD), Refused),

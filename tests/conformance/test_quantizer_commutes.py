@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import as_engine
-from kvconformance.check import check_here
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
-from kvconformance.history import Append, Crop, History, Reorder, Restart, Values
-from kvconformance.quantizer import Declaration
-from kvconformance.quantizer.expected import token_group
-from kvconformance.quantizer.surface import Array, QuantizerCapabilities, Single
-from kvconformance.search import Plan
-from kvconformance.trial import Trial, play
+from kvconformance.history import History
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
+from kvconformance.surfaces.quantizer import Array, Declaration, QuantizerCapabilities, Single
+from kvconformance.surfaces.quantizer.expected import token_group
+from kvconformance.surfaces.quantizer.operations import Append, Crop, Reorder, Restart, Values
 from kvreference.quantizers import Encoded, Scales, encode
 from kvspec.numbers.groups import Extent, groups
 from kvspec.numbers.schemes import SCHEMES

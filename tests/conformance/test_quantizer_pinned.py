@@ -10,11 +10,11 @@ import pytest
 
 from kvconformance.adapters import load
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
-from kvconformance.history import Append, Encode, History, Values
-from kvconformance.quantizer import Declaration, Encoded
-from kvconformance.quantizer.rotations import Turned
-from kvconformance.quantizer.surface import Array, Single
-from kvconformance.trial import play
+from kvconformance.history import History
+from kvconformance.search.trial import play
+from kvconformance.surfaces.quantizer import SURFACE, Array, Declaration, Encoded, Single
+from kvconformance.surfaces.quantizer.operations import Append, Encode, Values
+from kvconformance.surfaces.quantizer.rotations import Turned
 from kvspec import Tally
 from kvspec.numbers.schemes import SCHEMES
 from kvspec.rules import ONE_SCALE
@@ -191,7 +191,7 @@ def test_a_right_quantizer_is_not_accused(history: str) -> None:
         engine.factories[Surface.QUANTIZER],
         engine.capabilities(Surface.QUANTIZER),
         Surface.QUANTIZER,
-        History.from_json(history),
+        SURFACE.read(history),
         Tally(),
     )
     assert trial.violation is None, trial.violation

@@ -11,15 +11,16 @@ from typer.testing import CliRunner, Result
 
 from kvconformance.adapters import load
 from kvconformance.cli import app
-from kvconformance.history import Add, History, Step
+from kvconformance.history import Add, History
 from kvconformance.imposters import IMPOSTERS
 from kvconformance.imposters.registry import surface_of
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.stepper.operations import Step
 from kvconformance.traces import judge, open_trace
 from kvconformance.traces.judging import Answer, Judgement
 from kvconformance.traces.recording import Run, record
 from kvconformance.traces.refining import refine_engine, refine_loaded
-from kvconformance.trial import play
 from kvreference.scheduler import ReferenceStepper
 from kvspec import rules
 from kvspec.plans import StepPlan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kvconformance.report import OFTEN, Finding, Report, SurfaceResult, Verdict
+from kvconformance.telling.report import OFTEN, Finding, Report, SurfaceResult, Verdict
 from kvspec import rules
 from kvspec.rules import RULES, Rule
 from kvspec.vocabulary import Surface

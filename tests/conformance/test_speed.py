@@ -10,6 +10,7 @@ import pytest
 from kvconformance import history as h
 from kvconformance.checker import Checker
 from kvconformance.surfaces.stepper.driver import StepperDriver
+from kvconformance.surfaces.stepper.operations import Abort, Step
 from kvreference.scheduler import ReferenceStepper
 from kvspec import Tally, World, advance, initial
 from kvspec import events as ev
@@ -17,20 +18,20 @@ from kvspec import events as ev
 WORLD = World(num_blocks=24, block_size=4, token_budget=16, max_running=6)
 
 
-def traffic(seed: int = 0, requests: int = 60) -> tuple[h.AnyOperation, ...]:
+def traffic(seed: int = 0, requests: int = 60) -> tuple[h.Operation, ...]:
     """A busy hour in a small world: shared prefixes, aborts, preemptions, steps until all is done."""
     dice = random.Random(seed)
-    operations: list[h.AnyOperation] = []
+    operations: list[h.Operation] = []
     for _ in range(requests):
         shared = (0,) * dice.choice([0, 4, 8])
         operations.append(h.Add(shared + tuple(dice.choices((0, 1), k=dice.randint(1, 16))), dice.randint(1, 12)))
-        operations += [h.Step()] * dice.randint(0, 5)
+        operations += [Step()] * dice.randint(0, 5)
         if dice.random() < 0.1:
-            operations.append(h.Abort(dice.randint(0, 3)))
+            operations.append(Abort(dice.randint(0, 3)))
     return tuple(operations)
 
 
-def drive(operations: tuple[h.AnyOperation, ...]) -> list[ev.Event]:
+def drive(operations: tuple[h.Operation, ...]) -> list[ev.Event]:
     """The events of the reference engine under these operations."""
     checker = Checker(WORLD, ReferenceStepper.capabilities, Tally())
     StepperDriver(ReferenceStepper, checker).run(operations)

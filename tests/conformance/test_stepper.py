@@ -10,8 +10,9 @@ import pytest
 
 from kvconformance.adapters import as_engine
 from kvconformance.claims import unclaimed
-from kvconformance.history import Abort, Add, Begin, Commit, End, Fork, Grow, History, Reset, Step
-from kvconformance.trial import play
+from kvconformance.history import Add, Commit, Fork, Grow, History, Reset
+from kvconformance.search.trial import play
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
 from kvreference.pool import ReferencePool
 from kvreference.publishing import PublishingStepper
 from kvreference.scheduler import ReferenceStepper, Task

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from kvconformance import table
+from kvconformance.telling import table
 from kvspec.rules import RULES
 
 CONFORMANCE = Path(__file__).parents[2] / "conformance"

@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 import kvspec
 from kvconformance.cli import app
 from kvconformance.history import History
+from kvconformance.search.trial import play
 from kvconformance.surfaces.registry import histories
 from kvconformance.traces import (
     Header,
@@ -35,7 +36,6 @@ from kvconformance.traces import (
 from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import LONGEST_LINE, MOST_SLOTS, Declared
 from kvconformance.traces.judging import Answer
-from kvconformance.trial import play
 from kvreference.publishing import PublishingPool, PublishingStepper
 from kvspec import Capabilities, KeyParts, Media, Request, Tally, World, rules
 from kvspec import events as ev

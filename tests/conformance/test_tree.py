@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from kvconformance.adapters import NotAnAdapter, as_engine
-from kvconformance.check import replay
 from kvconformance.claims import claimed, unclaimed
-from kvconformance.history import Evict, History, Insert, Lock, Match, Operation, Reset, Unlock
+from kvconformance.history import History, Operation, Reset
 from kvconformance.imposters.trees import MatchDoesNotSplit, SplitPrefixLosesItsLock, UnlockReleasesAnotherHoldersLock
-from kvconformance.report import SurfaceResult
-from kvconformance.search import Plan, search
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.tree import SURFACE
+from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
+from kvconformance.telling.report import SurfaceResult
 from kvreference.radix_publishing import PublishingTree
 from kvspec import rules
 from kvspec.published import BlockStored, Published
@@ -241,9 +243,9 @@ def test_making_room_touches_no_lock_and_nothing_while_there_is_room() -> None:
 
 def test_a_history_of_a_tree_survives_its_file() -> None:
     history = History(8, 2, (*SPLIT_UNDER_LOCK, Evict(4), Unlock()))
-    assert History.from_json(history.to_json()) == history
-    with pytest.raises(ValueError, match="prompt of 0 tokens"):
-        History.from_json(History(8, 2, (Match(()),)).to_json())
+    assert SURFACE.read(history.to_json()) == history
+    with pytest.raises(ValueError, match=r"length >= 1 - at `\$\.operations\[0\]\.prompt`"):
+        SURFACE.read(History(8, 2, (Match(()),)).to_json())
 
 
 def test_a_tree_that_raises_is_told_so() -> None:

@@ -16,9 +16,9 @@ from lmcache.v1.memory_management import TensorMemoryObj
 from lmcache.v1.token_database import ChunkedTokenDatabase
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.telling.report import Report, Verdict
 
 pytestmark = pytest.mark.engine("lmcache")
 

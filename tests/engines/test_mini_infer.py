@@ -10,10 +10,10 @@ pytest.importorskip("mini_infer")
 
 from kvconformance.adapters import load
 from kvconformance.history import Add, History
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
-from kvconformance.trial import play
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
+from kvconformance.search.trial import play
+from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kvconformance.adapters import load
-from kvconformance.report import Report, Verdict
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
+from kvconformance.telling.report import Report, Verdict
 from tests.engines.scripts import require_finding, scripts_of
 
 MODULES = {

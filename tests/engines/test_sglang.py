@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.stepper.operations import Step
+from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
+
 pytest.importorskip("sglang")
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here, replay
-from kvconformance.history import Add, Evict, History, Insert, Lock, Match, Operation, Step, Unlock
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
+from kvconformance.history import Add, History, Operation
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import play
+from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.plans import Preempted, StepPlan
 from kvspec.violation import Tally

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here
-from kvconformance.history import Abort, Add, Fork, Free, FreeAgain, Grow, History, Step
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.history import Add, Fork, Free, Grow, History
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.surfaces.pool.operations import FreeAgain
+from kvconformance.surfaces.stepper.operations import Abort, Step
+from kvconformance.telling.report import Report
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface
 from tests.engines.scripts import require_finding, scripts_of

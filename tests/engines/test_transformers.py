@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.generator.operations import Generate
+from kvconformance.surfaces.stepper.operations import Abort, Step
+
 pytest.importorskip("transformers")
 pytest.importorskip("torch")
 
-from kvconformance.check import check_here, replay
-from kvconformance.history import Abort, Add, Fork, Generate, History, Step
-from kvconformance.search import Plan
+from kvconformance.history import Add, Fork, History
+from kvconformance.search.check import check_here, replay
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import play
 from kvconformance.surfaces.generator.driver import agrees
-from kvconformance.trial import play
 from kvengines.transformers import TransformersPool, TransformersStepper, engine
 from kvengines.transformers.cache import RESERVED, CacheView, Layout, fresh_cache
 from kvspec.violation import Tally

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step
+
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load, with_profiles
-from kvconformance.history import Abort, Add, Begin, End, History, Reset, Step
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
-from kvconformance.trial import Trial, play
+from kvconformance.history import Add, History, Reset
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
+from kvconformance.search.trial import Trial, play
+from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.rules import Rule
 from kvspec.violation import Tally

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.stepper.operations import Step
+
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
-from kvconformance.check import replay
 from kvconformance.claims import claimed
-from kvconformance.history import Add, Commit, Free, History, Operation, Step
-from kvconformance.search import Plan, search
+from kvconformance.history import Add, Commit, Free, History, Operation
+from kvconformance.search.check import replay
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
 from kvspec.rules import MIRROR_EQUALS_INDEX
 from kvspec.vocabulary import Surface

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from kvconformance.surfaces.generator.operations import Generate
+
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
-from kvconformance.history import Generate, History
-from kvconformance.report import Report
-from kvconformance.search import Plan
-from kvconformance.supervise import check_supervised
+from kvconformance.history import History
+from kvconformance.search.examples import Plan
+from kvconformance.search.supervise import check_supervised
 from kvconformance.surfaces import Engine
+from kvconformance.telling.report import Report
 from kvspec.vocabulary import Surface
 
 pytestmark = pytest.mark.engine("vllm")

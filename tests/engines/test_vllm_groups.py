@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("vllm")
 
 from kvconformance.adapters import load
-from kvconformance.check import check_here
-from kvconformance.history import Add, AnyOperation, Commit, Free, Grow, History
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
+from kvconformance.history import Add, Commit, Free, Grow, History, Operation
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.telling.report import Verdict
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.violation import Tally
@@ -28,7 +28,7 @@ def vllm() -> Engine:
     return load("vllm")
 
 
-def live(vllm: Engine, groups: str, *operations: AnyOperation, num_blocks: int = 30) -> tuple[Trial, Tally]:
+def live(vllm: Engine, groups: str, *operations: Operation, num_blocks: int = 30) -> tuple[Trial, Tally]:
     """One history on the manager with these groups."""
     factory, tally = vllm.factories[Surface.GROUPS], Tally()
     history = History(num_blocks, 1, operations, options={"groups": groups})

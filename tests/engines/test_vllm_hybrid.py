@@ -12,7 +12,7 @@ pytest.importorskip("vllm")
 from vllm.v1.core.single_type_kv_cache_manager import MambaManager, SlidingWindowManager
 
 from kvconformance.api import check
-from kvconformance.report import Report, Verdict
+from kvconformance.telling.report import Report, Verdict
 from kvengines.vllm import hybrid_engine
 from kvengines.vllm.hybrid import VllmHybrid
 from kvspec import rules

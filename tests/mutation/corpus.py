@@ -20,7 +20,7 @@ from kvconformance.history import History
 from kvconformance.imposters import IMPOSTERS, Imposter, waiting
 from kvconformance.imposters.registry import surface_of
 from kvconformance.imposters.trial import judges
-from kvconformance.search import Plan, search
+from kvconformance.search.examples import Plan, search
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import histories
 from kvreference.contiguous import ContiguousPool
@@ -64,10 +64,13 @@ SURFACES = (Surface.POOL, Surface.STEPPER, Surface.GROUPS, Surface.TREE)
 
 
 class Corpus(msgspec.Struct):
-    """`honest`: what each engine lives through, by its name. `fatal`: what kills each imposter, and by which rule."""
+    """`honest`: what each engine lives through, by its name. `fatal`: what kills each imposter, and by which rule.
 
-    honest: dict[str, list[History]]
-    fatal: dict[str, tuple[str, History]]
+    Histories are as they are written: the record of their surface reads them.
+    """
+
+    honest: dict[str, list[msgspec.Raw]]
+    fatal: dict[str, tuple[str, msgspec.Raw]]
 
 
 def load(folder: Path, say: Callable[[str], None]) -> Path:
@@ -85,12 +88,12 @@ def read(path: Path) -> Corpus:
     return msgspec.json.decode(path.read_bytes(), type=Corpus)
 
 
-def _honest() -> dict[str, list[History]]:
+def _honest() -> dict[str, list[msgspec.Raw]]:
     return {name: _generate(*HONEST[name], EXAMPLES[name]) for name in HONEST}
 
 
-def _generate(surface: Surface, engine: Any, examples: int) -> list[History]:
-    made: list[History] = []
+def _generate(surface: Surface, engine: Any, examples: int) -> list[msgspec.Raw]:
+    made: list[msgspec.Raw] = []
     settings = hypothesis.settings(
         max_examples=examples,
         deadline=None,
@@ -100,27 +103,27 @@ def _generate(surface: Surface, engine: Any, examples: int) -> list[History]:
     )
 
     def keep(history: History) -> None:
-        made.append(history)
+        made.append(msgspec.Raw(history.to_json()))
 
     strategy = histories(surface, engine.capabilities)
     hypothesis.seed(SEED)(settings(hypothesis.given(strategy)(keep)))()
     return made
 
 
-def _fatal() -> Iterator[tuple[str, tuple[str, History]]]:
+def _fatal() -> Iterator[tuple[str, tuple[str, msgspec.Raw]]]:
     for imposter in IMPOSTERS:
         if surface_of(imposter) in SURFACES and imposter.broken_rule is not REPRODUCIBLE_KEY:
             yield imposter.__name__, _killed(imposter)
 
 
-def _killed(imposter: Imposter) -> tuple[str, History]:
+def _killed(imposter: Imposter) -> tuple[str, msgspec.Raw]:
     """The rule and the first history by which the search kills it."""
     surface = surface_of(imposter)
     engine = Engine(imposter.__name__, "imposter", {surface: imposter})
     for seed in range(1, 9):
         plan = Plan(1_000, seed, 600.0, 0.0, rules=judges(imposter.broken_rule), first_only=True)
         if found := search(engine, surface, plan, claimed(engine, surface)).found:
-            return found[0].rule.id, found[0].trial.history
+            return found[0].rule.id, msgspec.Raw(found[0].trial.history.to_json())
     raise SystemExit(f"the suite does not kill the imposter {imposter.__name__}")
 
 

@@ -91,8 +91,8 @@ def _honest_trials(path: Path, surfaces: Sequence[str]) -> Iterator[tuple[str, i
         if surface.value not in surfaces:
             continue
         driver = _driver(name, surface)
-        for number, history in enumerate(histories):
-            kind = kind_of(surface)
+        kind = kind_of(surface)
+        for number, history in enumerate(map(kind.read, histories)):
             checker = Checker(*kind.setting(history.world(), engine.capabilities), Tally(), kind.machine)
             yield name, number, partial(_run, driver, engine, checker, history.operations)
 
@@ -120,8 +120,9 @@ def _imposters(module: str, corpus: Path) -> str | None:
     from kvconformance.imposters import IMPOSTERS
     from kvconformance.imposters.registry import surface_of
     from kvconformance.imposters.trial import judges
-    from kvconformance.search import judged_by
-    from kvconformance.trial import play
+    from kvconformance.search.examples import judged_by
+    from kvconformance.search.trial import play
+    from kvconformance.surfaces.registry import kind_of
     from kvspec.violation import Tally
     from tests.mutation.corpus import read
 
@@ -129,9 +130,10 @@ def _imposters(module: str, corpus: Path) -> str | None:
     for imposter in IMPOSTERS:
         if imposter.__name__ not in fatal or surface_of(imposter).value not in ROOMS[SCOPE[module]].surfaces:
             continue
-        rule, history = fatal[imposter.__name__]
+        surface, (rule, written) = surface_of(imposter), fatal[imposter.__name__]
+        history = kind_of(surface).read(written)
         try:
-            trial = play(imposter, imposter.capabilities, surface_of(imposter), history, Tally(), 60.0)
+            trial = play(imposter, imposter.capabilities, surface, history, Tally(), 60.0)
         except Exception as error:
             return f"{imposter.__name__}: {type(error).__name__}: {error}"[:200]
         violation = judged_by(trial.violation, judges(imposter.broken_rule))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from kvconformance.attention.certified import lse_interval
+from kvconformance.surfaces.attention.judging.certified import lse_interval
 from kvoptimized.cache import FORMATS, HEAD_MAJOR, LAYOUTS, PagedKVCache
 from kvoptimized.prefilling import Arithmetic
 from kvreference.arrays import Float, Int

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvconformance.attention.certified import Parts, merged
+from kvconformance.surfaces.attention.judging.certified import Parts, merged
 from kvoptimized.cascade import cascade
 from kvoptimized.decoding import arithmetic as decode_arithmetic
 from kvoptimized.decoding import decode

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvconformance.attention.certified import Parts, merged
+from kvconformance.surfaces.attention.judging.certified import Parts, merged
 from kvoptimized.merging import merge
 from kvoptimized.refusals import DeviceError, StrideError
 from kvreference.tolerance.declaration import Declaration

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from kvconformance.adapters import load
-from kvconformance.attention.surface import Attended, AttentionCall
-from kvconformance.check import check_here
 from kvconformance.claims import claimed
 from kvconformance.engines.kvoptimized import attention
 from kvconformance.engines.kvoptimized.attention import KernelAttention
-from kvconformance.report import Verdict
-from kvconformance.search import Plan
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import Attended, AttentionCall
+from kvconformance.telling.report import Verdict
 from kvspec import rules
 from kvspec.vocabulary import Surface
 

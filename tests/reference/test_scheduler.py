@@ -12,6 +12,7 @@ import kvreference.scheduler
 from kvconformance import history as h
 from kvconformance.checker import Checker
 from kvconformance.surfaces.stepper.driver import StepperDriver
+from kvconformance.surfaces.stepper.operations import Step, Transfer
 from kvreference.scheduler import ReferenceStepper
 from kvspec import Tally, rules
 from kvspec import events as ev
@@ -227,7 +228,7 @@ def test_a_victim_goes_to_the_front_of_the_queue_and_only_the_priority_policy_so
 
 
 def test_a_request_waits_until_its_blocks_are_back_from_the_host() -> None:
-    operations = (h.Add((0,), 3), h.Add((0, 0, 0), 3), *[h.Step()] * 3, h.Transfer(), *[h.Step()] * 2)
+    operations = (h.Add((0,), 3), h.Add((0, 0, 0), 3), *[Step()] * 3, Transfer(), *[Step()] * 2)
     history = h.History(5, 2, operations, token_budget=9, max_running=3, preemption="swap")
     checker = Checker(history.world(), ReferenceStepper.capabilities, Tally())
     StepperDriver(ReferenceStepper, checker).run(history.operations)

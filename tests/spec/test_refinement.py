@@ -282,8 +282,8 @@ def test_the_truth_is_always_among_the_compatible_states(seed: int) -> None:
 @cache
 def log(seed: int) -> tuple[World, Capabilities, list[tuple[ev.Event, Observed]]]:
     """What the reference did with requests, beside what a log without any block id shows of it."""
+    from kvconformance.search.trial import play
     from kvconformance.traces.traffic import traffic
-    from kvconformance.trial import play
     from kvreference.scheduler import ReferenceStepper
     from kvspec.vocabulary import Surface
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer
-from kvconformance.report import kvspec_version
 from kvconformance.surfaces import Engine
+from kvconformance.telling.report import kvspec_version
 from kvreference.contiguous import ContiguousPool
 from kvreference.groups import ReferenceGroups
 from kvreference.hybrid import HybridStepper

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import (
+from kvconformance.surfaces.attention import (
     HEAD_MAJOR,
     TOKEN_MAJOR,
     Attended,

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.formats import CacheFormat, Reads, dynamic
-from kvconformance.attention.sides import Side
-from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall, AttentionCapabilities, loaded
 from kvconformance.engines.reference_attention import ARITHMETIC, ReferenceAttention
+from kvconformance.surfaces.attention import HEAD_MAJOR, AttentionCall, AttentionCapabilities, loaded
+from kvconformance.surfaces.attention.formats import CacheFormat, Reads, dynamic
+from kvconformance.surfaces.attention.problems.sides import Side
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.nibbles import unpack
 from kvreference.paged_cache import PagedCache

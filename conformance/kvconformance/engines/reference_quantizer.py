@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kvconformance.quantizer.expected import per_token
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
+from kvconformance.surfaces.quantizer.expected import per_token
 from kvreference.pages import PADDING
 from kvreference.quantized_pages import QuantizedPages
 from kvreference.quantizers import Encoded as Quantized

@@ -24,9 +24,10 @@ from kvconformance.exhaust.search import Exhaustive, exhaust
 from kvconformance.exhaust.worlds import lacks
 from kvconformance.imposters import IMPOSTERS, Imposter, surface_of
 from kvconformance.imposters.trial import judges
-from kvconformance.output import require_writable, usage, write
-from kvconformance.search import Plan
+from kvconformance.search.examples import Plan
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.registry import kind_of
+from kvconformance.telling.output import require_writable, usage, write
 from kvexamine.explorer import Scope
 from kvspec.rules import REPRODUCIBLE_KEY
 from kvspec.vocabulary import Surface
@@ -54,7 +55,7 @@ class Row:
 
 def tried() -> tuple[Imposter, ...]:
     """The imposters with a surface whose histories can be tried exhaustively, and one group of layers as the scopes."""
-    ours = (one for one in IMPOSTERS if surface_of(one) in (Surface.POOL, Surface.STEPPER))
+    ours = (one for one in IMPOSTERS if kind_of(surface_of(one)).letters)
     return tuple(one for one in ours if "groups" not in one.capabilities.options)
 
 

@@ -17,16 +17,17 @@ import typer
 from kvconformance.exhaust.kills import KillsFile, Row
 from kvconformance.exhaust.reasons import reason, require_reasons
 from kvconformance.exhaust.scopes import OWN, everyday
+from kvconformance.exhaust.worlds import SURFACES
 from kvexamine.explorer import Scope
 from kvexamine.explorer.page import scopes_table, written
-from kvspec.vocabulary import Surface
 
 
 def imposters_tables(found: Sequence[Row], scopes: Sequence[Scope], made: str) -> str:
     """Scope × imposters, told from both sides, and the imposters that live."""
     dead = [row for row in found if row.killed]
     parts = [f"{len(dead)} of {len(found)} killed; {made}.\n"]
-    parts += ["| scope | kills on a Pool | kills on a Stepper | only this scope kills |", "|---|---|---|---|"]
+    kills = " | ".join(f"kills on a {surface.value.title()}" for surface in SURFACES)
+    parts += [f"| scope | {kills} | only this scope kills |", "|---|" + "---|" * len(SURFACES) + "---|"]
     parts += [_scope_line(scope.name, dead) for scope in scopes]
     parts += ["", "| imposter | surface | scopes that kill it, with the operations that takes |", "|---|---|---|"]
     parts += [_imposter_line(row) for row in dead]
@@ -36,7 +37,7 @@ def imposters_tables(found: Sequence[Row], scopes: Sequence[Scope], made: str) -
 
 def _scope_line(name: str, dead: Sequence[Row]) -> str:
     cells = []
-    for surface in (Surface.POOL, Surface.STEPPER):
+    for surface in SURFACES:
         there = [row for row in dead if row.surface == surface]
         fits = any(name in row.killed or name in row.lived for row in there)
         cells.append(str(sum(name in row.killed for row in there)) if fits else "")

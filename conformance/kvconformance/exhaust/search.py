@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 
-from kvconformance.exhaust.alphabet import Alphabet, Operations, Situation, Watching
+from kvconformance.exhaust.alphabet import Alphabet, Watching
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.worlds import Wanted, chosen, empty, lacks
 from kvconformance.history import History, Operation
-from kvconformance.search import HANG_SECONDS, TELL_SECONDS, Found, Outcome, Plan, Progress, judged_by
+from kvconformance.search.examples import HANG_SECONDS, TELL_SECONDS, Found, Outcome, Plan, Progress, judged_by
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
+from kvconformance.surfaces.situation import Operations, Situation
 from kvexamine.explorer import Scope
 from kvspec import events as ev
 from kvspec.rules import Rule
@@ -70,7 +71,7 @@ def exhaust(
 ) -> Outcome:
     """Play the histories of the scopes until all are done, the time of the plan is up or, if it says so, one breaks.
 
-    `outcome` is filled as the search goes on, as by `kvconformance.search.search`.
+    `outcome` is filled as the search goes on, as by `kvconformance.search.examples.search`.
     """
     judged = frozenset(judged) & (plan.rules if plan.rules is not None else frozenset(judged))
     outcome = Outcome(surface) if outcome is None else outcome

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.search import Exhaustive
-from kvconformance.output import escape
-from kvconformance.report import SurfaceResult
+from kvconformance.telling.output import escape
+from kvconformance.telling.report import SurfaceResult
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 

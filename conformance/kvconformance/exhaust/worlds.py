@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kvconformance.history import Add, History
+from kvconformance.surfaces.registry import kinds, letters_of
 from kvexamine.explorer import Scope
 from kvspec.vocabulary import Capabilities, Request, Surface, World
+
+SURFACES = tuple(kind.surface for kind in kinds() if kind.letters)
+"""Those on which every history can be tried."""
 
 Wanted = tuple[tuple[str, str], ...]
 """Options of an engine by name, each with its value as text."""
@@ -29,16 +33,10 @@ def _lacking(scope: Scope, can: Capabilities, surface: Surface) -> Iterator[str]
         yield f"takes blocks of {_either(can.block_sizes)} tokens only"
     if not can.num_blocks[0] <= blocks <= can.num_blocks[1]:
         yield f"takes {can.num_blocks[0]} to {can.num_blocks[1]} blocks only"
-    low, high = can.token_budgets
-    if surface == Surface.STEPPER and not low <= world.token_budget <= high:
-        yield f"takes budgets of {low} to {high} tokens only"
     for kind, able in (("fork", can.forks), ("reset", can.resets), ("fail", can.fails)):
         if scope.has(kind) and not able:
             yield f"cannot {kind}"
-    if scope.has("swap") and (surface == Surface.POOL or "swap" not in can.preemptions):
-        yield "does not swap"
-    if scope.has("lookup") and surface != Surface.POOL:
-        yield "is not asked for prefixes by themselves"
+    yield from letters_of(surface).lacks(scope, can)
     yield from _lacking_in_requests(scope, can)
     yield from _lacking_in_schedule(scope, can)
 
@@ -115,8 +113,8 @@ def empty(scope: Scope, can: Capabilities, wanted: Wanted = ()) -> History:
 
 
 def arrivals(scope: Scope, surface: Surface) -> tuple[Add, ...]:
-    """The requests of the scope as operations; on a Pool, which has no budget, the scope's bounds a chunk."""
-    chunk = scope.world.token_budget if surface == Surface.POOL else Add(()).chunk
+    """The requests of the scope as operations; where no budget bounds a step, the scope's bounds a chunk."""
+    chunk = scope.world.token_budget if letters_of(surface).chunks else Add(()).chunk
     return tuple(_arrival(request, chunk) for request in scope.requests)
 
 

@@ -1,1 +1,1 @@
-"""What is known of a rule: `references` reads from source code what guards and tests it, `command` prints it all."""
+"""What is known of a rule: `references` reads from source code what guards and tests it, `facts` has it all."""

@@ -10,7 +10,7 @@ import msgspec
 from kvconformance.bugs import BUGS
 from kvconformance.explain import law, references
 from kvconformance.imposters.registry import IMPOSTERS, surface_of
-from kvconformance.table import EngineLine, kept
+from kvconformance.telling.table import EngineLine, kept
 from kvspec.rules import RULES, Rule
 
 REPOSITORY = Path(__file__).parents[3]

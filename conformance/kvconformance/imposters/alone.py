@@ -12,13 +12,13 @@ import numpy as np
 from hypothesis import Phase
 
 from kvconformance.claims import claimed
-from kvconformance.draws import try_histories
 from kvconformance.history import History
 from kvconformance.imposters.registry import Imposter, surface_of
-from kvconformance.search import judged_by
+from kvconformance.search.draws import try_histories
+from kvconformance.search.examples import judged_by
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import kind_of
-from kvconformance.trial import play
 from kvexamine.explorer.blind import Blind
 from kvspec.rules import Rule
 

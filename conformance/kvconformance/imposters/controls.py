@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import AttentionCall, AttentionCapabilities
 from kvconformance.engines.reference_attention import ReferenceAttention
+from kvconformance.surfaces.attention import AttentionCall, AttentionCapabilities
 from kvreference.attention import Row, State, attend_row
 from kvreference.evidence.kernels import nearest
 from kvreference.tolerance.declaration import Declaration

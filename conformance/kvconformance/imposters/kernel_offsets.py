@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import HEAD_MAJOR, AttentionCall
 from kvconformance.engines.reference_attention import ReferenceAttention, StoredPages
+from kvconformance.surfaces.attention import HEAD_MAJOR, AttentionCall
 from kvreference.arrays import AnyArray, Int
 from kvreference.paged_attention import Attention, Batch
 from kvreference.paged_cache import PagedCache

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities
 from kvconformance.engines.reference_attention import ReferenceAttention, StoredPages
 from kvconformance.imposters.controls import Drifting
+from kvconformance.surfaces.attention import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities
 from kvreference.paged_attention import Batch
 from kvreference.paged_cache import PagedCache
 from kvreference.pages import Layout

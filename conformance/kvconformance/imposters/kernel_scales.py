@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities, loaded
 from kvconformance.engines.reference_cached_attention import ReferenceCachedAttention
 from kvconformance.imposters.kernels import TailOfLastBlockRead
+from kvconformance.surfaces.attention import HEAD_MAJOR, Attended, AttentionCall, AttentionCapabilities, loaded
 from kvreference.arrays import AnyArray
 from kvspec import rules
 

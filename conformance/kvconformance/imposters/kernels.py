@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kvconformance.attention.surface import HEAD_MAJOR, Attended, AttentionCall, loaded, stored
 from kvconformance.engines.reference_attention import ReferenceAttention, StoredPages
+from kvconformance.surfaces.attention import HEAD_MAJOR, Attended, AttentionCall, loaded, stored
 from kvreference.arrays import AnyArray, Float, Int
 from kvreference.paged_attention import Attention, Batch
 from kvreference.paged_cache import PagedCache

@@ -8,8 +8,8 @@ from types import MappingProxyType
 import numpy as np
 
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer, shown, turned
-from kvconformance.quantizer.expected import group_of
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Single
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Single
+from kvconformance.surfaces.quantizer.expected import group_of
 from kvreference.float_codes import E4M3FN, encode_float
 from kvreference.quantizers import Encoded as Quantized
 from kvreference.quantizers import Scales, decode, encode

@@ -6,7 +6,7 @@ import numpy as np
 
 from kvconformance.engines.reference_quantizer import ReferenceQuantizer, turned
 from kvconformance.imposters.quantization import INT8
-from kvconformance.quantizer.surface import Array, Single
+from kvconformance.surfaces.quantizer import Array, Single
 from kvspec import rules
 from kvspec.vocabulary import World
 

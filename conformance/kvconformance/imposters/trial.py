@@ -10,11 +10,11 @@ from kvconformance.claims import claimed
 from kvconformance.history import History
 from kvconformance.imposters.alone import other_killer
 from kvconformance.imposters.registry import Imposter, surface_of
-from kvconformance.keys import compare_keys
-from kvconformance.search import Found, Plan, search
-from kvconformance.shorten import shorten
+from kvconformance.search.examples import Found, Plan, search
+from kvconformance.search.keys import compare_keys
+from kvconformance.search.shorten import shorten
+from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import Trial, play
 from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
 from kvspec.violation import Tally
 

@@ -6,18 +6,23 @@ it can do and which freedoms of the specification it uses. Adapters are plain cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hypothesis.strategies import SearchStrategy
 
 from kvconformance.checker import PAGED, Checker, Machine
-from kvconformance.history import AnyOperation, History
-from kvconformance.story import Story
+from kvconformance.history import History, Operation
+from kvconformance.surfaces.situation import Operations, Situation
+from kvconformance.telling.story import Story
 from kvspec.rules import Rule
 from kvspec.vocabulary import Capabilities, RequestId, Surface, TokenId, World
+
+if TYPE_CHECKING:
+    from kvexamine.explorer import Scope
 
 Factory = Callable[[World], Any]
 
@@ -36,8 +41,32 @@ class Prepared(Protocol):
 class Driver(Protocol):
     """Leads one engine through one history and feeds what it does to a checker."""
 
-    def run(self, operations: tuple[AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[Operation, ...]) -> None:
         """Perform all operations. Raises `Violation` where the engine does what it must not."""
+
+
+Want = tuple[str, Callable[[Any], object]]
+"""What an engine lacks, in words, whose capabilities do not have this."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What busy clients do, out of capabilities, dice and the number of a request: most of the time, and rarely."""
+
+    usually: Callable[[Any, Random, int], Operation]
+    rarely: Callable[[Any, Random, int], list[Operation]]
+
+
+@dataclass(frozen=True)
+class Letters:
+    """What it takes to play every history of a small world."""
+
+    after: Callable[[Scope, Any, Operations, Situation], Iterator[Operation]]
+    """What may apply after these operations, which ended in this situation, beside arrivals, forks and resets."""
+    lacks: Callable[[Scope, Any], Iterator[str]]
+    """Why an engine with these capabilities cannot be tried in such a world."""
+    chunks: bool = False
+    """Whether the token budget of the world bounds what is asked for at once, and no step."""
 
 
 def _as_it_is(world: World, capabilities: Capabilities) -> tuple[World, Capabilities]:
@@ -49,6 +78,8 @@ class SurfaceKind:
     """All that the harness knows of one surface; `kvconformance.surfaces.registry.register` makes it known."""
 
     surface: Surface
+    operations: tuple[type[Operation], ...]
+    """What histories of it are made of."""
     required: tuple[str, ...]
     """The methods without which an object is not an adapter of it."""
     driver: Callable[[Factory, Checker], Driver]
@@ -67,6 +98,10 @@ class SurfaceKind:
     """Capabilities, and the method without which an adapter does not have them."""
     needs: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}))
     """Rules that bind only an adapter with this method."""
+    wants: Mapping[Rule, Want] = field(default_factory=lambda: MappingProxyType({}))
+    """Rules that bind only an engine with such capabilities."""
+    flaw: Callable[[Any], str] = lambda capabilities: ""
+    """What is wrong with capabilities that are declared, if anything."""
     rules: frozenset[Rule] = frozenset()
     """Rules that bind an adapter, beside those of the registry that name the surface."""
     machine: Machine = PAGED
@@ -74,8 +109,16 @@ class SurfaceKind:
     setting: Callable[[World, Any], tuple[World, Any]] = _as_it_is
     """The world and the capabilities that the machine is given."""
     story: Story = field(default_factory=Story)
+    traffic: Traffic | None = None
+    """What is done where a trace is recorded; None where none can be."""
+    letters: Letters | None = None
+    """For the search of every history; None where there is no such search."""
     enough: int = 1_000
     """Examples after which an imposter counts as alive."""
+
+    def read(self, data: bytes | str) -> History:
+        """A history, as `to_json` writes it. Raises `ValueError` that says what is wrong and where."""
+        return History.from_json(data, self.operations)
 
     def binds(self, rule: Rule) -> bool:
         """Whether it is a rule of this surface."""

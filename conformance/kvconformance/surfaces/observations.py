@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from kvconformance import records
-from kvconformance.answers import whole
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import whole
 from kvspec import events as ev
 from kvspec.layout import Table, Tables
 from kvspec.published import Published

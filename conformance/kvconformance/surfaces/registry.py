@@ -6,7 +6,8 @@ from hypothesis.strategies import SearchStrategy
 
 from kvconformance.history import History
 from kvconformance.surfaces import attention, generator, groups, pool, quantizer, stepper, tree
-from kvconformance.surfaces.base import SurfaceKind
+from kvconformance.surfaces.base import Letters, SurfaceKind
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Capabilities, Surface
 
 _KINDS: dict[Surface, SurfaceKind] = {}
@@ -27,6 +28,14 @@ def kinds() -> tuple[SurfaceKind, ...]:
 def kind_of(surface: Surface) -> SurfaceKind:
     """The record of a surface. Raises `KeyError` for one that is not registered."""
     return _KINDS[surface]
+
+
+def letters_of(surface: Surface) -> Letters:
+    """For a search of every history. Raises `HarnessFault` for a surface that has none."""
+    letters = kind_of(surface).letters
+    if letters is None:
+        raise HarnessFault(f"there is no search of every history on the surface {surface.value}")
+    return letters
 
 
 def named(text: str) -> Surface:

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from kvconformance.isolate import Died, Line, Loaded, Told, in_child
+from kvconformance.search.isolate import Died, Line, Loaded, Told, in_child
 from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import kind_of
 from kvconformance.traces import wire

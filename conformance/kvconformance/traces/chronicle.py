@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from kvconformance import story
 from kvconformance.history import History
-from kvconformance.output import visible
+from kvconformance.telling import story
+from kvconformance.telling.output import visible
 from kvconformance.traces.files import Header
 from kvconformance.traces.judging import Judgement
 from kvspec import events as ev

@@ -11,7 +11,7 @@ from kvconformance.adapters import NotAnAdapter
 from kvconformance.checker import Checker
 from kvconformance.history import History
 from kvconformance.surfaces import Engine
-from kvconformance.surfaces.registry import kind_of
+from kvconformance.surfaces.registry import kind_of, kinds
 from kvconformance.traces.files import Header
 from kvconformance.traces.traffic import traffic
 from kvspec import events as ev
@@ -117,8 +117,8 @@ def record(engine: Engine, surface: Surface, seed: int = 0, steps: int | None = 
 
 
 def recordable(engine: Engine, text: str | None) -> Surface:
-    """The surface of this name, or the stepper before the pool. Raises `NotAnAdapter`."""
-    able = [surface for surface in (Surface.STEPPER, Surface.POOL) if surface in engine.factories]
+    """The surface of this name, or the last that is known: the stepper before the pool. Raises `NotAnAdapter`."""
+    able = [kind.surface for kind in reversed(kinds()) if kind.traffic and kind.surface in engine.factories]
     chosen = next((surface for surface in able if text in {None, surface.value}), None)
     if chosen is None:
         has = ", ".join(surface.value for surface in engine.factories)

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kvconformance import history as h
+from kvconformance.surfaces.base import Traffic
+from kvconformance.surfaces.registry import kind_of
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Capabilities, Surface
 
 REQUESTS: Final = 40
@@ -20,14 +23,17 @@ BLOCKS: Final = 24
 
 def traffic(surface: Surface, capabilities: Capabilities, seed: int, steps: int | None = None) -> h.History:
     """A busy history; `steps` limits its operations (None: until `REQUESTS` requests have come)."""
+    busy = kind_of(surface).traffic
+    if busy is None:
+        raise HarnessFault(f"nobody knows what is busy traffic on the surface {surface.value}")
     dice = random.Random(seed)  # noqa: S311 # seeded so that it can be repeated
     world = _world(capabilities, dice)
     size = world["block_size"]
-    operations: list[h.AnyOperation] = []
+    operations: list[h.Operation] = []
     for _ in range(REQUESTS if steps is None else steps):
         operations += _arrival(capabilities, size, world, dice)
-        operations += [_work(surface, capabilities, dice) for _ in range(dice.randint(0, 5))]
-        operations += _rarely(surface, capabilities, dice)
+        operations += [busy.usually(capabilities, dice, _which(dice)) for _ in range(dice.randint(0, 5))]
+        operations += _rarely(busy, capabilities, dice)
     return h.History(operations=tuple(operations[:steps]), **world)
 
 
@@ -49,9 +55,7 @@ def _world(capabilities: Capabilities, dice: random.Random) -> dict[str, Any]:
     }
 
 
-def _arrival(
-    capabilities: Capabilities, size: int, world: Mapping[str, Any], dice: random.Random
-) -> list[h.AnyOperation]:
+def _arrival(capabilities: Capabilities, size: int, world: Mapping[str, Any], dice: random.Random) -> list[h.Operation]:
     """A request that shares a prefix with many others, and fits into the pool when it is alone."""
     room = size * (world["num_blocks"] - len(capabilities.reserved_blocks) - capabilities.watermark_blocks)
     shared = (0,) * (size * dice.choice((0, 0, 1, 2)))
@@ -69,27 +73,14 @@ def _arrival(
     return [h.Add(prompt, new, chunk=chunk, **parts)]
 
 
-def _work(surface: Surface, capabilities: Capabilities, dice: random.Random) -> h.AnyOperation:
-    """What happens most: a step, or for a pool a request grows."""
-    which = dice.randint(0, 5)
-    if surface == Surface.POOL:
-        usual: tuple[h.AnyOperation, ...] = (h.Grow(which, dice.randint(1, 4)), h.Commit(which), h.Free(which))
-        return dice.choices(usual, (6, 2, 1))[0]
-    if capabilities.max_in_flight > 1 and dice.random() < 0.5:
-        return dice.choice((h.Begin(), h.End()))
-    if "swap" in capabilities.preemptions and dice.random() < 0.3:
-        return h.Transfer(which)
-    return h.Step()
+def _which(dice: random.Random) -> int:
+    return dice.randint(0, 5)
 
 
-def _rarely(surface: Surface, capabilities: Capabilities, dice: random.Random) -> list[h.AnyOperation]:
+def _rarely(busy: Traffic, capabilities: Capabilities, dice: random.Random) -> list[h.Operation]:
     """What happens now and then."""
-    which = dice.randint(0, 5)
-    kinds: list[h.AnyOperation] = []
-    if capabilities.aborts and surface == Surface.STEPPER:
-        kinds.append(h.Abort(which))
-    if surface == Surface.POOL:
-        kinds += [h.FreeAgain(which), h.Lookup((0,) * dice.randint(1, 9))]
+    which = _which(dice)
+    kinds = busy.rarely(capabilities, dice, which)
     kinds += [h.Fork(which)] if capabilities.forks else []
     kinds += [h.Fail()] if capabilities.fails else []
     kinds += [h.Reset()] if capabilities.resets else []

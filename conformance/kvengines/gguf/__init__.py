@@ -9,8 +9,8 @@ import numpy as np
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
 
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.schemes import Q4_0, Q4_1, Q5_0, Q8_0, Scheme, Zero
 from kvspec.vocabulary import Surface, World
 

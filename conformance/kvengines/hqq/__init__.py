@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from hqq.core.quantize import Quantizer
 
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.schemes import Anchor, Division, Granularity, IntegerCodes, Scheme, Zero
 from kvspec.vocabulary import Surface, World
 

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.schemes import E4M3, E4M3_NAN, E5M2_INF, Granularity, Scheme
 from kvspec.vocabulary import Surface, World
 

@@ -12,8 +12,8 @@ import torch
 from optimum.quanto.library.extensions import get_extension
 from transformers import LlamaConfig, QuantizedCache
 
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.floats import FP32, power_of_two
 from kvspec.numbers.schemes import E4M3, Anchor, Division, Granularity, IntegerCodes, Scheme, Zero
 from kvspec.vocabulary import Surface, World

@@ -16,14 +16,8 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from kvconformance.attention.surface import (
-    HEAD_MAJOR,
-    TOKEN_MAJOR,
-    Attended,
-    AttentionCall,
-    AttentionCapabilities,
-)
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.attention import HEAD_MAJOR, TOKEN_MAJOR, Attended, AttentionCall, AttentionCapabilities
 from kvreference.tolerance.declaration import Declaration
 from kvspec.vocabulary import Surface, World
 

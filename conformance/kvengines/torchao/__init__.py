@@ -20,8 +20,8 @@ from torchao.quantization.quant_primitives import (
     quantize_affine,
 )
 
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvconformance.surfaces import Engine
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvspec.numbers.floats import FP32, power_of_two
 from kvspec.numbers.schemes import E4M3, INT8, UINT8, Division, Granularity, IntegerCodes
 from kvspec.vocabulary import Surface, World

@@ -6,8 +6,8 @@ from importlib.metadata import version
 
 from kvconformance.engines.kvoptimized.attention import KernelAttention
 from kvconformance.engines.kvoptimized.quantizer import KernelQuantizer, device
-from kvconformance.report import kvspec_version
 from kvconformance.surfaces import Engine
+from kvconformance.telling.report import kvspec_version
 from kvspec.vocabulary import Surface
 
 

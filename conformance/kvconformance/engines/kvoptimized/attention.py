@@ -16,13 +16,14 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from kvconformance.attention.formats import CacheFormat, Reads
-from kvconformance.attention.surface import (
+from kvconformance.surfaces.attention import (
     HEAD_MAJOR,
     TOKEN_MAJOR,
     Attended,
     AttentionCall,
     AttentionCapabilities,
+    CacheFormat,
+    Reads,
 )
 from kvoptimized.cache import FORMATS, PagedKVCache
 from kvoptimized.decoding import Plan, decode

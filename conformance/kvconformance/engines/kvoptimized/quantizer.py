@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from kvconformance.engines.reference_quantizer import turned
-from kvconformance.quantizer.surface import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
+from kvconformance.surfaces.quantizer import Array, Declaration, Encoded, QuantizerCapabilities, Setting, Single
 from kvoptimized.cache import FORMATS, HEAD_MAJOR, TOKEN_MAJOR, PagedKVCache
 from kvoptimized.copying import copy_blocks
 from kvoptimized.slot_maps import slot_mapping

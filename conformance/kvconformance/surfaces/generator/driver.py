@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import several
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.generator.operations import Generate
 from kvconformance.surfaces.requests import name
 from kvspec import events as ev
 from kvspec import rules
@@ -31,11 +32,11 @@ class GeneratorDriver:
         self.factory = factory
         self.call = Guarded(checker, RAISES)
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Serve every batch."""
         for operation in operations:
             self.checker.note(operation)
-            if isinstance(operation, h.Generate):
+            if isinstance(operation, Generate):
                 self.generate(operation.prompts, operation.max_new_tokens)
 
     def generate(self, prompts: Prompts, max_new_tokens: int) -> None:

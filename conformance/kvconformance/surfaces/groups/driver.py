@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import several
 from kvconformance.checker import Checker, Guarded
-from kvconformance.records import counts, listed, record
+from kvconformance.surfaces.answers import several
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.records import counts, listed, record
 from kvconformance.surfaces.requests import name, pick
 from kvconformance.surfaces.tables import trims
 from kvspec import events as ev
@@ -37,11 +37,11 @@ class GroupsDriver:
         self.engine: Any = self.call("building the engine", factory, checker.world)
         self.flights: dict[RequestId, list[StepId]] = {}
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Perform all operations, then end every request."""
         for operation in operations:
             self.checker.note(operation)
-            perform = _PERFORM.get(type(operation))
+            perform = PERFORM.get(type(operation))
             if perform is not None:
                 perform(self, operation)
         self.checker.note("free all")
@@ -222,7 +222,7 @@ class GroupsDriver:
         return self.capabilities.watermark_blocks + self.capabilities.lookahead_blocks * len(self.state.layout.groups)
 
 
-_PERFORM: dict[type, Callable[[GroupsDriver, Any], None]] = {
+PERFORM: dict[type[h.Operation], Callable[[GroupsDriver, Any], None]] = {
     h.Add: GroupsDriver.add,
     h.Grow: GroupsDriver.grow,
     h.Commit: GroupsDriver.commit,

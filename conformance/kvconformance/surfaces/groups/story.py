@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from kvconformance.history import History
-from kvconformance.story import PAGED, TELL
+from kvconformance.telling.story import PAGED, TELL
 from kvspec import events as ev
 from kvspec.layout import Layout
 from kvspec.telling import tell

@@ -2,15 +2,17 @@
 
 from types import MappingProxyType
 
-from kvconformance.story import PAGED
-from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.pool.driver import RAISES, PoolDriver, stepless
-from kvconformance.surfaces.pool.strategies import pool_histories
+from kvconformance.surfaces.base import SurfaceKind, Traffic
+from kvconformance.surfaces.pool.alphabet import LETTERS
+from kvconformance.surfaces.pool.driver import PERFORM, RAISES, PoolDriver, stepless
+from kvconformance.surfaces.pool.strategies import pool_histories, rarely, usually
+from kvconformance.telling.story import PAGED
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.POOL,
+    operations=tuple(PERFORM),
     required=("admit", "extend", "computed", "append", "free", "free_blocks"),
     driver=PoolDriver,
     histories=pool_histories,
@@ -21,4 +23,6 @@ SURFACE = SurfaceKind(
     ),
     setting=stepless,
     story=PAGED,
+    traffic=Traffic(usually, rarely),
+    letters=LETTERS,
 )

@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import truth
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import truth
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
+from kvconformance.surfaces.pool.operations import FreeAgain, Lookup
 from kvconformance.surfaces.requests import name, pick
 from kvconformance.surfaces.tables import entry, remaps
 from kvspec import events as ev
@@ -49,11 +50,11 @@ class PoolDriver:
         self.gone: list[RequestId] = []
         self.lookups = 0
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Perform all operations, then end every request."""
         for operation in operations:
             self.checker.note(operation)
-            _PERFORM[type(operation)](self, operation)
+            PERFORM[type(operation)](self, operation)
             self.checker.feed(ev.EndStep())
         self.checker.note("free all")
         while self.state.live():
@@ -235,7 +236,7 @@ class PoolDriver:
         self.gone.append(id)
         self.observe()
 
-    def free_again(self, operation: h.FreeAgain) -> None:
+    def free_again(self, operation: FreeAgain) -> None:
         """A stray second release: an error or nothing, but never a second block."""
         if not self.gone:
             return
@@ -278,7 +279,7 @@ class PoolDriver:
         self.lookups += 1
         return replace(request, id=RequestId(f"?{self.lookups}"))
 
-    def lookup(self, operation: h.Lookup) -> None:
+    def lookup(self, operation: Lookup) -> None:
         """Ask for a hit and do not use it."""
         if not hasattr(self.engine, "lookup"):
             return
@@ -316,14 +317,14 @@ def serves(state: State, id: RequestId, index: int, block: BlockId) -> bool:
     return True
 
 
-_PERFORM: dict[type, Callable[[PoolDriver, Any], None]] = {
+PERFORM: dict[type[h.Operation], Callable[[PoolDriver, Any], None]] = {
     h.Add: PoolDriver.add,
     h.Grow: PoolDriver.grow,
     h.Commit: PoolDriver.commit,
     h.Fail: PoolDriver.fail,
     h.Fork: PoolDriver.fork,
     h.Free: PoolDriver.free,
-    h.FreeAgain: PoolDriver.free_again,
+    FreeAgain: PoolDriver.free_again,
     h.Reset: PoolDriver.reset,
-    h.Lookup: PoolDriver.lookup,
+    Lookup: PoolDriver.lookup,
 }

@@ -3,15 +3,17 @@
 from dataclasses import replace
 from types import MappingProxyType
 
-from kvconformance.story import PAGED, stepped_world
-from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.stepper.driver import RAISES, StepperDriver
-from kvconformance.surfaces.stepper.strategies import stepper_histories
+from kvconformance.surfaces.base import SurfaceKind, Traffic
+from kvconformance.surfaces.stepper.alphabet import LETTERS
+from kvconformance.surfaces.stepper.driver import PERFORM, RAISES, StepperDriver
+from kvconformance.surfaces.stepper.strategies import rarely, stepper_histories, usually
+from kvconformance.telling.story import PAGED, stepped_world
 from kvspec import rules
 from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.STEPPER,
+    operations=tuple(PERFORM),
     required=("add", "plan", "complete", "abort", "free_blocks"),
     driver=StepperDriver,
     histories=stepper_histories,
@@ -19,5 +21,13 @@ SURFACE = SurfaceKind(
     needs=MappingProxyType(
         {rules.COUNTERS: "counters", rules.MIRROR_EQUALS_INDEX: "take_events", rules.FAILURE_IS_ATOMIC: "fork"}
     ),
+    wants=MappingProxyType(
+        {
+            rules.EVERY_GROUP_HIT: ("has one group of layers", lambda c: c.options.get("groups")),
+            rules.DRAFT_GROUP_HIT: ("has no draft group", lambda c: "draft" in str(c.options.get("groups"))),
+        }
+    ),
     story=replace(PAGED, world=stepped_world),
+    traffic=Traffic(usually, rarely),
+    letters=LETTERS,
 )

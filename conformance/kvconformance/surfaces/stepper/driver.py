@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance import records
-from kvconformance.answers import several, truth
 from kvconformance.checker import Checker, Guarded
+from kvconformance.surfaces import records
+from kvconformance.surfaces.answers import several, truth
 from kvconformance.surfaces.base import Factory
 from kvconformance.surfaces.observations import Observer
 from kvconformance.surfaces.requests import name, pick
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
 from kvconformance.surfaces.tables import entry, group_of, handed_on, remaps, tables_of, trims
 from kvspec import events as ev
 from kvspec import liveness, rules
@@ -56,11 +57,11 @@ class StepperDriver:
         if hasattr(self.engine, "set_sampler"):
             self.call("taking a sampler", self.engine.set_sampler, self.say)
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Perform all operations, then drain: everything must finish and be given back."""
         for operation in operations:
             self.checker.note(operation)
-            _PERFORM[type(operation)](self, operation)
+            PERFORM[type(operation)](self, operation)
         self.checker.note("drain")
         self.drain()
 
@@ -85,7 +86,7 @@ class StepperDriver:
             self.checker.feed(ev.Reject(request.id))
         self.observe()
 
-    def abort(self, operation: h.Abort) -> None:
+    def abort(self, operation: Abort) -> None:
         """A client cancels."""
         live = pick(self.state.live(), operation.which)
         if live is None or not self.capabilities.aborts:
@@ -198,7 +199,7 @@ class StepperDriver:
             self.end(operation)
         self.begin(operation)
 
-    def transfer(self, operation: h.Transfer) -> None:
+    def transfer(self, operation: Transfer) -> None:
         """A pending transfer finishes."""
         pending = sorted(self.state.transfers)
         if not pending:
@@ -214,8 +215,8 @@ class StepperDriver:
         served, steps = liveness.served(state), 0
         self.finish_transfers()
         while (state.live() or self.flights) and steps <= liveness.most_steps(state):
-            self.checker.note(h.Step())
-            self.step(h.Step())
+            self.checker.note(Step())
+            self.step(Step())
             steps = 0 if liveness.served(state) > served else steps + 1
             served = liveness.served(state)
             self.finish_transfers()
@@ -224,8 +225,8 @@ class StepperDriver:
     def finish_transfers(self) -> None:
         """All that is on its way arrives."""
         while self.state.transfers:
-            self.checker.note(h.Transfer())
-            self.transfer(h.Transfer())
+            self.checker.note(Transfer())
+            self.transfer(Transfer())
 
     def rest(self, steps: int) -> None:
         """At rest nothing is held."""
@@ -240,7 +241,7 @@ class StepperDriver:
             ),
         )
         if self.capabilities.defers_release:
-            self.step(h.Step())
+            self.step(Step())
         self.observe()
 
     # From plans to events.
@@ -344,14 +345,14 @@ class StepperDriver:
         return TokenId((sum(i * t for i, t in enumerate(tokens, 1)) + len(tokens) + live.forked) % 2)
 
 
-_PERFORM: dict[type, Callable[[StepperDriver, Any], None]] = {
+PERFORM: dict[type[h.Operation], Callable[[StepperDriver, Any], None]] = {
     h.Add: StepperDriver.add,
-    h.Step: StepperDriver.step,
-    h.Begin: StepperDriver.begin,
-    h.End: StepperDriver.end,
+    Step: StepperDriver.step,
+    Begin: StepperDriver.begin,
+    End: StepperDriver.end,
     h.Fail: StepperDriver.fail,
-    h.Transfer: StepperDriver.transfer,
-    h.Abort: StepperDriver.abort,
+    Transfer: StepperDriver.transfer,
+    Abort: StepperDriver.abort,
     h.Fork: StepperDriver.fork,
     h.Reset: StepperDriver.reset,
 }

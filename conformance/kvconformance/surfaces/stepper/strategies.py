@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from kvconformance.surfaces.programs import (
     themed,
     worlds,
 )
+from kvconformance.surfaces.stepper.operations import Abort, Begin, End, Step, Transfer
 from kvspec.vocabulary import Capabilities
 
 
@@ -42,24 +44,24 @@ def _phrases(capabilities: Capabilities, block_size: int, theme: Theme) -> st.Se
 
 
 def _after_add() -> list[Phrase]:
-    step = h.Step()
+    step = Step()
     return [(), (), (), (step,), (step,), (step, step), (step, step, step)]
 
 
 def _between(capabilities: Capabilities) -> list[Phrase]:
-    step, begin, end = h.Step(), h.Begin(), h.End()
+    step, begin, end = Step(), Begin(), End()
     phrases: list[Phrase] = [(step,)] * 4 + [(step, step)] * 4 + [(step, step, step)] * 2
     if capabilities.max_in_flight > 1:
         phrases += [(begin,)] * 4 + [(begin, begin)] * 3 + [(begin, end), (end,)] + [(end, begin)] * 4
     elif capabilities.aborts:
         phrases += [(begin,)] * 2
-    done = h.Transfer(0)
+    done = Transfer(0)
     if "swap" in capabilities.preemptions:
-        phrases += [(done,), (h.Transfer(1),), (done, step), (done, step)]
+        phrases += [(done,), (Transfer(1),), (done, step), (done, step)]
     if "swap" in capabilities.preemptions and capabilities.aborts:
-        phrases += [(done, step, h.Abort(which)) for which in (0, 1, -1)] * 2
+        phrases += [(done, step, Abort(which)) for which in (0, 1, -1)] * 2
     if capabilities.aborts:
-        phrases += [(h.Abort(which),) for which in (0, -1)] + [(begin, h.Abort(0)), (step, h.Abort(-1))]
+        phrases += [(Abort(which),) for which in (0, -1)] + [(begin, Abort(0)), (step, Abort(-1))]
     if capabilities.forks:
         phrases += [(h.Fork(which),) for which in (0, -1)] + [(h.Fork(0), step)]
     return phrases + resets_and_failures(capabilities)
@@ -74,6 +76,20 @@ def overtaken(capabilities: Capabilities, block_size: int) -> st.SearchStrategy[
         short = h.Add((1,) * block_size, picked["new"])
         need = -(-(len(long.prompt) + 1) // block_size) + len(capabilities.reserved_blocks) + picked["spare"]
         tight = {**world, "policy": "priority", "num_blocks": min(need, capabilities.num_blocks[1])}
-        return history(tight, (long, *(h.Step(),) * picked["steps"], short, *(h.Step(),) * 3))
+        return history(tight, (long, *(Step(),) * picked["steps"], short, *(Step(),) * 3))
 
     return st.builds(build, worlds(capabilities, block_size), lengths)
+
+
+def usually(capabilities: Capabilities, dice: Random, which: int) -> h.Operation:
+    """In busy traffic there is a step, or a half of one, or a transfer is done."""
+    if capabilities.max_in_flight > 1 and dice.random() < 0.5:
+        return dice.choice((Begin(), End()))
+    if "swap" in capabilities.preemptions and dice.random() < 0.3:
+        return Transfer(which)
+    return Step()
+
+
+def rarely(capabilities: Capabilities, dice: Random, which: int) -> list[h.Operation]:
+    """Now and then a client cancels."""
+    return [Abort(which)] if capabilities.aborts else []

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 
 from kvconformance.surfaces.base import SurfaceKind
-from kvconformance.surfaces.tree.driver import RAISES, TreeDriver, radix
+from kvconformance.surfaces.tree.driver import PERFORM, RAISES, TreeDriver, radix
 from kvconformance.surfaces.tree.story import STORY
 from kvconformance.surfaces.tree.strategies import tree_histories
 from kvspec.rules import MIRROR_EQUALS_INDEX
@@ -11,6 +11,7 @@ from kvspec.vocabulary import Surface
 
 SURFACE = SurfaceKind(
     surface=Surface.TREE,
+    operations=tuple(PERFORM),
     required=("match", "insert", "lock", "unlock", "evict", "nodes", "evictable_size", "protected_size"),
     driver=TreeDriver,
     histories=tree_histories,

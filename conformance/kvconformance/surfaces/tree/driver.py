@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from kvconformance import history as h
-from kvconformance.answers import number, several, truth, whole
 from kvconformance.checker import Checker, Guarded
-from kvconformance.records import published, record
+from kvconformance.surfaces.answers import number, several, truth, whole
 from kvconformance.surfaces.base import Factory
+from kvconformance.surfaces.records import published, record
+from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
 from kvspec import rules
 from kvspec.mirror import Content
 from kvspec.published import Published
@@ -43,21 +44,21 @@ class TreeDriver:
         self.handles: dict[HandleId, Any] = {}
         self.lookups = 0
 
-    def run(self, operations: tuple[h.AnyOperation, ...]) -> None:
+    def run(self, operations: tuple[h.Operation, ...]) -> None:
         """Perform all operations, then unlock and evict everything."""
         for operation in operations:
             self.checker.note(operation)
-            perform = _PERFORM.get(type(operation))
+            perform = PERFORM.get(type(operation))
             if perform is not None:
                 perform(self, operation)
         self.checker.note("unlock all, evict all")
         while self.state.locked:
-            self.unlock(h.Unlock())
-        self.evict(h.Evict(EVERYTHING))
+            self.unlock(Unlock())
+        self.evict(Evict(EVERYTHING))
 
     # Operations.
 
-    def match(self, operation: h.Match) -> None:
+    def match(self, operation: Match) -> None:
         """Look a prefix up, and remember what was found."""
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
         found = record(self.call("looking up", self.engine.match, tokens, parts), Found, "match")
@@ -67,7 +68,7 @@ class TreeDriver:
         self.feed(ev.Match(handle, tokens, parts, whole(found.tokens, "match"), places(found.slots)))
         self.observe()
 
-    def insert(self, operation: h.Insert) -> None:
+    def insert(self, operation: Insert) -> None:
         """Insert a prefix, or find no room; the tree may have made room itself."""
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
         room = self.available()
@@ -81,7 +82,7 @@ class TreeDriver:
             self.feed(ev.Insert(tokens, parts, known, places(inserted.slots), left))
         self.observe()
 
-    def lock(self, operation: h.Lock) -> None:
+    def lock(self, operation: Lock) -> None:
         """Lock what a lookup found, unless a part of it has been evicted since."""
         handle = pick(list(self.state.found), operation.which)
         if handle is not None:
@@ -89,7 +90,7 @@ class TreeDriver:
             self.feed(ev.Lock(handle))
             self.observe()
 
-    def unlock(self, operation: h.Unlock) -> None:
+    def unlock(self, operation: Unlock) -> None:
         """Unlock one of the prefixes that are locked."""
         handle = pick(list(self.state.locked), operation.which)
         if handle is not None:
@@ -97,7 +98,7 @@ class TreeDriver:
             self.feed(ev.Unlock(handle))
             self.observe()
 
-    def evict(self, operation: h.Evict) -> None:
+    def evict(self, operation: Evict) -> None:
         """Make room."""
         told = number(self.call("evicting", self.engine.evict, operation.count), "evict")
         self.feed(ev.Evict(operation.count, told, self.left(self.nodes())))
@@ -155,11 +156,11 @@ def pick(candidates: Sequence[HandleId], which: int) -> HandleId | None:
     return candidates[which % len(candidates)] if candidates else None
 
 
-_PERFORM: dict[type, Callable[[TreeDriver, Any], None]] = {
-    h.Match: TreeDriver.match,
-    h.Insert: TreeDriver.insert,
-    h.Lock: TreeDriver.lock,
-    h.Unlock: TreeDriver.unlock,
-    h.Evict: TreeDriver.evict,
+PERFORM: dict[type[h.Operation], Callable[[TreeDriver, Any], None]] = {
+    Match: TreeDriver.match,
+    Insert: TreeDriver.insert,
+    Lock: TreeDriver.lock,
+    Unlock: TreeDriver.unlock,
+    Evict: TreeDriver.evict,
     h.Reset: TreeDriver.reset,
 }

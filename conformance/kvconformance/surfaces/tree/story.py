@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from kvconformance.story import Story, Teller
+from kvconformance.telling.story import Story, Teller
 from kvspec.tree import events as ev
 from kvspec.tree.state import TreeState
 from kvspec.violation import Violation

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kvconformance import history as h
 from kvconformance.surfaces.programs import Phrase, Theme, book, programs, themed
+from kvconformance.surfaces.tree.operations import Evict, Insert, Lock, Match, Unlock
 from kvspec.vocabulary import Capabilities
 
 Prompt = tuple[int, ...]
@@ -35,14 +36,14 @@ def _phrases(capabilities: Capabilities, block_size: int, theme: Theme) -> st.Se
 
 def _about(prompt: Prompt, more: Prompt, key: Mapping[str, Any], life: str) -> Phrase:
     """What a request does, letter by letter: match, lock, insert, insert more, unlock, evict a page."""
-    perform: dict[str, h.AnyOperation] = {
-        "m": h.Match(prompt, **key),
-        "M": h.Match(prompt + more, **key),
-        "l": h.Lock(-1),
-        "i": h.Insert(prompt, **key),
-        "I": h.Insert(prompt + more, **key),
-        "u": h.Unlock(-1),
-        "e": h.Evict(1),
+    perform: dict[str, h.Operation] = {
+        "m": Match(prompt, **key),
+        "M": Match(prompt + more, **key),
+        "l": Lock(-1),
+        "i": Insert(prompt, **key),
+        "I": Insert(prompt + more, **key),
+        "u": Unlock(-1),
+        "e": Evict(1),
     }
     return tuple(perform[letter] for letter in life)
 
@@ -52,6 +53,6 @@ _LIVES = ("i", "i", "I", "m", "iml", "IMl", "Iml", "mlIu", "mlI", "mleIu", "IMlm
 
 
 def _between(size: int, resets: bool) -> list[Phrase]:
-    some: list[Phrase] = [(h.Lock(0),), (h.Lock(-1),), (h.Unlock(0),), (h.Unlock(-1),), (h.Unlock(1),)]
-    some += [(h.Evict(count),) for count in (1, size, size + 1, 3 * size)]
+    some: list[Phrase] = [(Lock(0),), (Lock(-1),), (Unlock(0),), (Unlock(-1),), (Unlock(1),)]
+    some += [(Evict(count),) for count in (1, size, size + 1, 3 * size)]
     return [*some, (h.Reset(),)] if resets else some

@@ -63,10 +63,10 @@ def test_a_mutant_changes_one_place_of_a_module_that_can_still_be_read() -> None
 
 def test_words_are_not_mutated() -> None:
     """An f-string and an annotation hold operators too, but nobody computes with them."""
-    told = 'f"{known * state.size} are cached, and the caller gives its own copy of them back",'
+    told = 'lambda: (f"{known} blocks of {size} are published with {tokens} tokens", f"{known * size} tokens"),'
     annotated = "def extend(self, id: RequestId, count: int) -> Extension | None:"
-    assert told in _stripped(path_of("kvspec.tree.transition")) and annotated in _stripped(path_of("kvreference.pool"))
-    assert told not in {mutant.before for mutant in mutants_of("kvspec.tree.transition")}
+    assert told in _stripped(path_of("kvspec.mirror")) and annotated in _stripped(path_of("kvreference.pool"))
+    assert told not in {mutant.before for mutant in mutants_of("kvspec.mirror")}
     assert annotated not in {mutant.before for mutant in mutants_of("kvreference.pool")}
 
 

@@ -18,6 +18,7 @@ from kvconformance.commands import exhaust, traces
 from kvconformance.commands.explain import explain
 from kvconformance.commands.explore import explore
 from kvconformance.commands.prove import prove
+from kvconformance.explain.law import shipped
 from kvconformance.history import History
 from kvconformance.search.examples import Plan
 from kvconformance.search.isolate import ChildTrouble
@@ -152,6 +153,7 @@ def imposters(
     alone: Annotated[
         bool, typer.Option("--alone", help="Try each again without the check that killed it (some minutes).")
     ] = False,
+    kept: Annotated[bool, typer.Option("--kept", help="Show what the last campaign found, and try nothing.")] = False,
     json: Annotated[Path | None, typer.Option(help="Write the kills here as JSON.")] = None,
 ) -> None:
     """Try the suite itself on its imposters, the reference engine with one public bug each.
@@ -164,6 +166,11 @@ def imposters(
     if not chosen:
         usage(f"no imposter is called {name!r}; `kvspec imposters` without --name lists them all")
     require_writable(json)
+    if kept:
+        known = suite.read_kills(shipped("kvconformance", "imposters.json"))
+        wide.print(suite.kill_table([kill for kill in known.imposters if kill.name in chosen]))
+        console.print(f"\n{known.made}")
+        raise typer.Exit
     with _progress() as bar:
         task = bar.add_task("imposters", total=len(chosen))
         kills = suite.run_all(

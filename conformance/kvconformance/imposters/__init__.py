@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kvconformance.imposters.registry import IMPOSTERS, Imposter, surface_of
 from kvconformance.imposters.run import run_all
-from kvconformance.imposters.show import kill_table, summary, to_json
+from kvconformance.imposters.show import kill_table, read_kills, summary, to_json
 from kvconformance.imposters.trial import Kill, try_imposter
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Imposter",
     "Kill",
     "kill_table",
+    "read_kills",
     "run_all",
     "summary",
     "surface_of",

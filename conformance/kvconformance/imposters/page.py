@@ -1,31 +1,26 @@
-"""The page about imposters, made from the kills that `kvspec imposters --alone --json kills.json` writes.
+"""The page about imposters, made from what `kvspec imposters --alone --json conformance/imposters.json` has written.
 
-`python -m kvconformance.imposters.page kills.json` makes it. Its numbers come from the kills, causes and addresses from
-the table of public bugs, and from nowhere else.
+`python -m kvconformance.imposters.page` makes it. Its numbers come from the kills, causes and addresses from the table
+of public bugs, and from nowhere else.
 """
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from kvconformance.bugs import BUGS, Bug, Why
 from kvconformance.imposters.controls import CONTROLS
 from kvconformance.imposters.registry import IMPOSTERS
-from kvconformance.imposters.show import middle, sole_killers
+from kvconformance.imposters.show import middle, read_kills, sole_killers
 from kvconformance.imposters.trial import Kill
 
-COMMAND = "kvspec imposters --alone --json kills.json && python -m kvconformance.imposters.page kills.json"
+COMMAND = "kvspec imposters --alone --json conformance/imposters.json && python -m kvconformance.imposters.page"
 
 INTRODUCTION = """\
 # Imposters
@@ -51,21 +46,15 @@ else would ever see them does not follow.
 EVERY = """\
 ## Every imposter
 
-*Histories*: how many were tried until the first that kills. *Steps*: operations of the smallest one found in a second,
-with drain and release at its end not counted. *Without it*: the rule that kills when the checks of the first are taken
-out. Histories depend on the seed and, because Hypothesis draws constants from the program, on the source.
+`kvspec imposters --kept` shows each: the public bug, what killed it, after how many histories, in how few steps, and
+what kills it when the checks of that rule are taken out ([imposters.json](imposters.json)). `kvspec explain RULE` shows
+those of a rule. Histories depend on the seed alone.
 """
-
-
-class KillsFile(msgspec.Struct):
-    """What `kvspec imposters --json` writes."""
-
-    imposters: list[Kill]
 
 
 def page(kills: list[Kill], made: str) -> str:
     """The whole page as Markdown."""
-    parts = [INTRODUCTION, *_numbers(kills, made), SOLE, *_sole(kills), EVERY, *_every(kills), *_without_imposter()]
+    parts = [INTRODUCTION, *_numbers(kills, made), EVERY, SOLE, *_sole(kills), *_without_imposter()]
     return "\n".join(parts) + "\n"
 
 
@@ -90,22 +79,6 @@ def _sole(kills: list[Kill]) -> Iterator[str]:
     yield ""
 
 
-def _every(kills: list[Kill]) -> Iterator[str]:
-    said = {imposter.__name__: (imposter.__doc__ or "").rpartition(" (")[0] for imposter in IMPOSTERS}
-    bugs = {bug.id: bug for bug in BUGS}
-    for rule, group in groupby(kills, key=lambda kill: kill.rule):
-        yield f"### `{rule}`\n"
-        yield "| imposter | after | killed by | histories | steps | without it |\n|---|---|---|---|---|---|"
-        for kill in group:
-            by = "**alive**" if kill.by is None else "its rule" if kill.by == kill.rule else f"`{kill.by}`"
-            without = "-" if kill.alone is None else f"`{kill.without}`" if kill.without else "**alive**"
-            yield (
-                f"| **{kill.name}**: {said[kill.name]} | {_link(bugs[kill.bug])} | {by} | {kill.examples} "
-                f"| {'-' if kill.steps is None else kill.steps} | {without} |"
-            )
-        yield ""
-
-
 def _without_imposter() -> Iterator[str]:
     said = {control.__name__: (control.__doc__ or "").rpartition(" (")[0] for control in CONTROLS}
     yield "## Controls\n\nKernels that drift by rounding, as in reports of corruption that was none: they must live.\n"
@@ -121,17 +94,15 @@ def _link(bug: Bug) -> str:
 
 
 def main(
-    kills: Annotated[Path, typer.Argument(help="What `kvspec imposters --alone --json` wrote.")],
-    page_file: Annotated[Path, typer.Option("--page", help="Where the page goes.")] = Path("conformance/IMPOSTERS.md"),
+    folder: Annotated[Path, typer.Option(help="Where imposters.json and IMPOSTERS.md are.")] = Path("conformance"),
 ) -> None:
     """Write the page about imposters."""
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     try:
-        found = msgspec.json.decode(kills.read_bytes(), type=KillsFile).imposters
-        missing = {imposter.__name__ for imposter in IMPOSTERS} ^ {kill.name for kill in found}
+        kept = read_kills(folder / "imposters.json")
+        missing = {imposter.__name__ for imposter in IMPOSTERS} ^ {kill.name for kill in kept.imposters}
         if missing:
-            raise ValueError(f"{kills} and the imposters differ in {', '.join(sorted(missing))}")
-        page_file.write_text(page(found, f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}"), "utf-8")
+            raise ValueError(f"imposters.json and the imposters differ in {', '.join(sorted(missing))}")
+        (folder / "IMPOSTERS.md").write_text(page(kept.imposters, kept.made), "utf-8")
     except (ValueError, OSError) as error:
         print(f"page: {error}", file=sys.stderr)
         raise typer.Exit(2) from error

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import platform
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 import msgspec
@@ -53,7 +57,20 @@ def middle(kills: Sequence[Kill], what: str) -> str:
     return f"{median(getattr(kill, what) or 0 for kill in kills if kill.killed):g}"
 
 
+class KillsFile(msgspec.Struct):
+    """What `kvspec imposters --json` writes: the kills, and on which day and machine they were made."""
+
+    imposters: list[Kill]
+    made: str = ""
+
+
 def to_json(kills: Sequence[Kill]) -> bytes:
     """The kills as indented JSON."""
-    data = {"imposters": [kill.as_data() for kill in kills]}
-    return msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n"
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    kept = KillsFile(list(kills), f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}")
+    return msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n"
+
+
+def read_kills(path: Path) -> KillsFile:
+    """The kills of a file. Raises `ValueError` and `OSError`."""
+    return msgspec.json.decode(path.read_bytes(), type=KillsFile)

@@ -155,19 +155,20 @@ class Search(Generic[S, E]):
 
     def _following(self, layer: list[Hashable], limit: int, graph: bool) -> list[Hashable]:
         """The keys that are first found from those of a layer, and one of that where there is no room for more."""
-        seen, parents, expand, following = self.seen, self.parents, self.expand, list[Hashable]()
+        seen, parents, following, size = self.seen, self.parents, list[Hashable](), len(self.parents)
         for key in layer:
-            keys = expand(key)
+            keys, numbers = self.expand(key), []
             self.transitions += len(keys)
             for new in keys:
-                if new not in seen:
-                    seen[new] = len(parents)
+                if (number := seen.setdefault(new, size)) == size:
                     parents.append(self.place)
                     following.append(new)
+                    size += 1
+                numbers.append(number)
             if graph:
-                self.edges.append(tuple({seen[new] for new in keys}))
+                self.edges.append(tuple(set(numbers)))
             self.place += 1
-            if len(seen) > limit:
+            if size > limit:
                 return [*following, key]
         return following
 

@@ -21,7 +21,7 @@ from kvconformance.exhaust import reasons
 from kvconformance.exhaust.covered import Covered
 from kvconformance.exhaust.kills import Row, row
 from kvconformance.exhaust.kills import tried as triable
-from kvconformance.exhaust.page import imposters_tables
+from kvconformance.exhaust.page import imposters_tables, kept
 from kvconformance.exhaust.reasons import LISTED, Lack, require_reasons
 from kvconformance.exhaust.scopes import OWN, everyday, find
 from kvconformance.exhaust.search import Exhaustive, exhaust
@@ -264,21 +264,19 @@ def test_every_scope_of_ours_has_a_name_and_a_subject_of_its_own() -> None:
     assert all(find(scope.name) is scope for scope in OWN)
 
 
-PAGE = (Path(__file__).parents[2] / "spec/explorer.md").read_text("utf-8")
-KILLED = {
-    name: {scope: int(number) for scope, number in re.findall(r"`([\w-]+)` (\d+)", cells)}
-    for name, cells in re.findall(r"^\| (\w+) \| (?:pool|stepper) \| (`.*) \|$", PAGE, re.MULTILINE)
-}
-LIVING = set(re.findall(r"^\| (\w+) \| (?:pool|stepper) \| [^`|]+ \| [^|]+ \|$", PAGE, re.MULTILINE))
+ROWS = kept().rows
+KILLED = {one.name: one.killed for one in ROWS if one.killed}
 
 
-def test_the_page_tells_of_every_imposter_and_why_those_live_that_do() -> None:
-    of_ours = {imposter.__name__: imposter for imposter in triable()}
-    assert set(KILLED) | LIVING == set(of_ours)
-    assert not set(KILLED) & LIVING
-    assert set(LISTED) <= LIVING
-    rows = [Row(name, "", of_ours[name].broken_rule.id, POOL, KILLED.get(name, {})) for name in of_ours]
-    require_reasons(rows)
+def test_every_imposter_is_kept_and_why_those_live_that_do() -> None:
+    of_ours = [(one.__name__, one.bug, one.broken_rule.id, surface_of(one)) for one in triable()]
+    assert [(one.name, one.bug, one.rule, one.surface) for one in ROWS] == of_ours
+    assert set(LISTED) <= {one.name for one in ROWS if not one.killed}
+    require_reasons(ROWS)
+    for one in ROWS:
+        fit = [scope.name for scope in SCOPES if not lacks(scope, BY_NAME[one.name].capabilities, one.surface)]
+        assert [name for name in fit if name in one.killed] == list(one.killed)
+        assert [name for name in fit if name not in one.killed] == list(one.lived)
 
 
 def test_every_scope_kills_some_imposter_and_most_of_ours_one_that_no_other_does() -> None:
@@ -289,7 +287,7 @@ def test_every_scope_kills_some_imposter_and_most_of_ours_one_that_no_other_does
 
 
 @pytest.mark.parametrize("name", ["SaltNotInKey", "FullCacheIsAnError", "ForkFailsHalfWay", "TableFrozenAfterTransfer"])
-def test_the_numbers_of_the_page_come_out_again(name: str) -> None:
+def test_the_numbers_that_are_kept_come_out_again(name: str) -> None:
     soon = {scope: number for scope, number in KILLED[name].items() if number <= 3}
     again = row(BY_NAME[name], map(find, soon), 150)
     assert again.killed == soon

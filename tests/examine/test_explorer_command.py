@@ -54,10 +54,18 @@ def test_faults_are_written_as_json_and_told_of_the_scopes_in_which_they_were_tr
     faults = json.loads(path.read_text("utf-8"))["faults"]
     assert {name for fault in faults for name in fault["moves"]} == {"reset"}
     noticed = [fault["name"] for fault in faults if fault["noticed"]]
-    assert "reset-keeps-keys" in noticed
+    assert "paged/reset-keeps-keys" in noticed
     assert f"{len(noticed)} of {len(faults)} faults noticed in these scopes" in done.stdout
     assert done.stdout.count("reset 3") >= 1 and "reset 3, reset 3" not in done.stdout
     assert done.returncode == (0 if len(noticed) == len(faults) else 1)
+
+
+def test_what_was_found_last_is_shown_without_a_search() -> None:
+    done = explore("--results", "--scope", "prefix", "--scope", "fcfs")
+    assert done.returncode == 0 and "133,885" in done.stdout and "every run ends, after" in done.stdout
+    assert "chains" not in done.stdout and "processor time" in done.stdout
+    done = explore("--results", "--faults", "--scope", "exact-hit")
+    assert "paged/full-hit" in done.stdout and "prefix/one-token-left: exact-hit 4" in done.stdout
 
 
 def test_faults_in_large_scopes_are_refused() -> None:

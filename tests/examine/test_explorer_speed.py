@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kvexamine.explorer.paged.checks import broken_state
-from kvexamine.explorer.paged.expand import successors
-from kvexamine.explorer.paged.packing import Codec
+from kvexamine.explorer.broken import tried
+from kvexamine.explorer.paged.model import PagedModel
 from kvexamine.explorer.paged.scopes import find
-from kvexamine.explorer.paged.search import Search, honest
+from kvexamine.explorer.run import search_of
 from kvspec import State
 
 SCOPE = replace(find("prefix"), requests=find("prefix").requests[1:])
@@ -37,13 +37,21 @@ def canonical(state: State) -> str:
     return repr((requests, done, blocks, len(state.evictable), state.left, state.progressed))
 
 
+def allowed(model: PagedModel, state: State) -> Iterator[State]:
+    """The states after each move that the transition allows."""
+    for move in model.proposals(state):
+        if (played := tried(model.play, state, move)) is not None:
+            yield played[1]
+
+
 def plain() -> int:
     """How many states a queue of whole states finds, with all invariants for every move."""
-    first = Codec(SCOPE).start
+    model = PagedModel(SCOPE)
+    first = model.start()
     seen, queue = {canonical(first)}, deque([first])
     while queue:
-        for _, after in successors(SCOPE, honest, queue.popleft()):
-            assert broken_state(SCOPE, after) is None
+        for after in allowed(model, queue.popleft()):
+            assert model.broken_state(after) is None
             if (key := canonical(after)) not in seen:
                 seen.add(key)
                 queue.append(after)
@@ -51,8 +59,8 @@ def plain() -> int:
 
 
 def explored() -> int:
-    found = Search(SCOPE).run()
-    assert found.complete and found.counterexample is None
+    found = search_of(SCOPE).run()
+    assert found.complete and found.broken is None
     return found.states
 
 

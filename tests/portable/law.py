@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from kvexamine.explorer.catalogue import explore_any, find
+from kvexamine.explorer.catalogue import find
+from kvexamine.explorer.run import explore_one
 from kvspec.keys import key_chain
 from kvspec.vocabulary import KeyParts
 from tests.portable.vectors import Bits
@@ -30,7 +31,7 @@ def keys() -> Bits:
 def explored() -> Bits:
     """What there is to say of whole scopes but the time."""
     for name in SCOPES:
-        result = explore_any(find(name))
+        result = explore_one(find(name))
         yield f"scope {name}", repr((result.states, result.transitions, result.depth, result.longest)).encode()
 
 

@@ -18,11 +18,9 @@ from rich.table import Table
 
 from kvconformance.exhaust.scopes import ALL as ENGINES_ONLY
 from kvconformance.telling.output import require_writable, usage, write
-from kvexamine.explorer import ALL, AnyScope, Result, Scope, find
+from kvexamine.explorer import ALL, AnyScope, Result, campaign, find
 from kvexamine.explorer import explore as run
-from kvexamine.explorer.faults import SMALL_FAULTS
-from kvexamine.explorer.paged.faults import FAULTS
-from kvexamine.explorer.scopes import Small
+from kvexamine.explorer.faults import FAULTS
 
 WIDTH = None if sys.stdout.isatty() else 140
 console = Console(highlight=False, width=WIDTH)
@@ -43,6 +41,9 @@ def explore(
     faults: Annotated[
         bool, typer.Option("--faults", help="Break the transition on purpose, and show which everyday scope notices.")
     ] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Show what was found last, kept in spec/explorer.json, without a search.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(help="Write the results here as JSON.")] = None,
 ) -> None:
     """Explore small worlds exhaustively: the specification checked against itself.
@@ -51,7 +52,7 @@ def explore(
     called groups-* are caches with several groups, those called tree* radix trees with locks. The
     explorer goes through every state that the transition allows, up to the names of blocks, checks all invariants in
     each, and looks for dead ends and for runs that cannot finish; what is broken is told with the shortest history.
-    The everyday scopes take less than a minute on two cores, the large ones minutes and a gigabyte or two.
+    The everyday scopes take about a minute on two cores, the large ones minutes and a gigabyte or two.
 
     Exit status: 0 all complete and nothing broken (or all faults noticed), 1 otherwise, 2 usage.
     """
@@ -59,18 +60,21 @@ def explore(
         usage("--faults breaks the transition in everyday scopes, not in the --large ones; leave one of the two out")
     wanted = _scopes(scope, large)
     require_writable(json)
+    if results:
+        _show_kept({one.name for one in wanted}, faults)
+        return
     if faults:
         raise typer.Exit(0 if _show_faults(wanted, json) else 1)
-    results = []
+    found = []
     for result in run(wanted, jobs, limit, progress):
-        results.append(result)
+        found.append(result)
         errors.print(f"{result.name}: {result.states:,} states in {result.seconds:.1f} s", soft_wrap=True)
-    results.sort(key=lambda result: [one.name for one in wanted].index(result.name))
-    _show(results)
+    found.sort(key=lambda result: [one.name for one in wanted].index(result.name))
+    _show(found)
     if json is not None:
-        told = jsonlib.dumps({"scopes": [_data(result) for result in results]}, indent=1) + "\n"
+        told = jsonlib.dumps({"scopes": [_data(result) for result in found]}, indent=1) + "\n"
         write(json, told.encode())
-    raise typer.Exit(0 if all(result.complete and not result.violations for result in results) else 1)
+    raise typer.Exit(0 if all(result.complete and not result.violations for result in found) else 1)
 
 
 _LAST = [time.monotonic()]
@@ -126,6 +130,30 @@ def _data(result: Result) -> dict[str, object]:
     return {**{name: getattr(result, name) for name in names}, "violations": [asdict(v) for v in result.violations]}
 
 
+def _show_kept(names: set[str], faults: bool) -> None:
+    """What `spec/explorer.json` says of these scopes: their counts, or who notices which fault and by which rule."""
+    kept = campaign.read()
+    if faults:
+        table = Table("fault", "noticed in (moves), by", box=None)
+        for fault in kept.faults:
+            where = {name: told for name, told in fault.noticed.items() if name in names}
+            told = (
+                f"{rule}: " + ", ".join(f"{name} {moves}" for name, (moves, by) in where.items() if by == rule)
+                for rule in dict.fromkeys(rule for _, rule in where.values())
+            )
+            if where:
+                table.add_row(f"{fault.name}\n{fault.says}", "\n".join(told))
+    else:
+        table = Table("scope", "world", "about", "states", "transitions", "depth", box=None)
+        for one in (scope for scope in kept.scopes if scope.name in names):
+            longest = "" if one.longest is None else f"; every run ends, after {one.longest} moves at most"
+            counts = f"{one.states:,}", f"{one.transitions:,}", str(one.depth)
+            table.add_row(one.name, one.world, one.about + longest, *counts)
+    console.print(table)
+    for part, made in kept.made.items():
+        console.print(f"{part}: {made}")
+
+
 def _show_faults(wanted: list[AnyScope], json: Path | None) -> bool:
     """A line per fault as soon as it is tried; whether all were noticed."""
     told: list[dict[str, object]] = []
@@ -144,11 +172,6 @@ def _show_faults(wanted: list[AnyScope], json: Path | None) -> bool:
 
 def _trials(wanted: list[AnyScope]) -> Iterator[tuple[str, str, list[Result]]]:
     """Each fault that one of the scopes could show: its name, what it is, and what became of it there."""
-    for fault in FAULTS.values():
-        if any(isinstance(scope, Scope) and fault.shows_in(scope) for scope in wanted):
-            tried = [fault.tried(scope) for scope in wanted if isinstance(scope, Scope) and fault.shows_in(scope)]
-            yield fault.name, fault.says, tried
-    for name, small in SMALL_FAULTS.items():
-        worlds = [scope for scope in wanted if isinstance(scope, Small) and scope.of == small.of]
-        if worlds:
-            yield name, small.says, [small.tried(world) for world in worlds]
+    for name, fault in FAULTS.items():
+        if any(map(fault.shows_in, wanted)):
+            yield name, fault.says, [fault.tried(scope) for scope in wanted if fault.shows_in(scope)]

@@ -1,6 +1,7 @@
 """Which scopes kill which imposters, and in how many operations: what a scope is for.
 
-`python -m kvconformance.exhaust.kills kills.json` tries them all, some minutes long, for `kvconformance.exhaust.page`.
+`python -m kvconformance.exhaust.kills conformance/exhaust.json` tries them all, some minutes long;
+`kvconformance.exhaust.page` prints what it found. Imposters that the file has are not tried again.
 """
 
 from __future__ import annotations
@@ -124,7 +125,14 @@ def main(
             kills.rows.sort(key=lambda one: places[one.name])
             kills.seconds += time.process_time() - begun
             print(f"{imposter.__name__}: {found.killed or 'lives'}", file=sys.stderr, flush=True)
-            write(file, msgspec.json.format(msgspec.json.encode(kills), indent=1) + b"\n")
+            write(file, encoded(kills))
+
+
+def encoded(kills: KillsFile) -> bytes:
+    """The file: a line for each imposter."""
+    made, *rows = (msgspec.json.encode(one) for one in (kills.made, *kills.rows))
+    head = b'{\n "made": %b,\n "seconds": %.1f,\n "rows": [\n  ' % (made, kills.seconds)
+    return head + b",\n  ".join(rows) + b"\n ]\n}\n"
 
 
 def _begun(file: Path) -> KillsFile:

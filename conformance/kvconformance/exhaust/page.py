@@ -1,7 +1,6 @@
-"""The tables of `spec/explorer.md` about engines: our own scopes, which imposters each kills, and who lives and why.
+"""What `exhaust.json` says of scopes and imposters, as tables: which scope kills which imposter, who lives and why.
 
-`python -m kvconformance.exhaust.kills kills.json && python -m kvconformance.exhaust.page kills.json spec/explorer.md`
-writes them between their marks.
+`python -m kvconformance.exhaust.page` prints them; `kvconformance.exhaust.kills` makes the file.
 """
 
 from __future__ import annotations
@@ -16,10 +15,16 @@ import typer
 
 from kvconformance.exhaust.kills import KillsFile, Row
 from kvconformance.exhaust.reasons import reason, require_reasons
-from kvconformance.exhaust.scopes import OWN, everyday
+from kvconformance.exhaust.scopes import everyday
 from kvconformance.exhaust.worlds import SURFACES
+from kvconformance.explain.law import shipped
 from kvexamine.explorer import Scope
-from kvexamine.explorer.page import scopes_table, written
+
+
+def scopes_table(scopes: Sequence[Scope]) -> str:
+    """One line per scope: its world and what it is about."""
+    lines = (f"| `{scope.name}` | {scope} | {scope.about} |" for scope in scopes)
+    return "\n".join(("| scope | world | about |", "|---|---|---|", *lines))
 
 
 def imposters_tables(found: Sequence[Row], scopes: Sequence[Scope], made: str) -> str:
@@ -57,20 +62,22 @@ def _living(found: Sequence[Row]) -> Iterator[str]:
             yield f"| {row.name} | {row.surface.value} | {why[0].value} | {why[1]} |"
 
 
+def kept(file: Path | None = None) -> KillsFile:
+    """What a file holds, or the one that is shipped. Raises `ValueError`."""
+    return msgspec.json.decode((file or shipped("kvconformance", "exhaust.json")).read_bytes(), type=KillsFile)
+
+
 def main(
-    kills: Annotated[Path, typer.Argument(help="What `python -m kvconformance.exhaust.kills` wrote.")],
-    page: Annotated[Path, typer.Argument(help="The page to write the tables into.")],
+    file: Annotated[Path | None, typer.Argument(help="What `python -m kvconformance.exhaust.kills` wrote.")] = None,
 ) -> None:
-    """Write the tables about engines into the page of the explorer."""
+    """Print the tables about engines in small worlds."""
     try:
-        told = msgspec.json.decode(kills.read_bytes(), type=KillsFile)
+        told = kept(file)
         require_reasons(told.rows)
-        text = written(page.read_text("utf-8"), "own-scopes", scopes_table(OWN))
-        made = f"{told.made}, {told.seconds:.0f} s"
-        page.write_text(written(text, "imposters", imposters_tables(told.rows, tuple(everyday()), made)), "utf-8")
     except (ValueError, OSError) as error:
         print(f"page: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
+    print(scopes_table(tuple(everyday())), imposters_tables(told.rows, tuple(everyday()), told.made), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""All scopes by name, those of the two smaller specifications among them, and how to explore several."""
+"""The scopes of all models by name, and how to explore several."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
+from kvexamine.explorer.groups.scopes import GROUPS
 from kvexamine.explorer.naming import look_up
-from kvexamine.explorer.paged.run import explore_one
 from kvexamine.explorer.paged.scope import Scope
 from kvexamine.explorer.paged.scopes import SCOPES
 from kvexamine.explorer.results import LIMIT, Progress, Result
-from kvexamine.explorer.run import explore_small
-from kvexamine.explorer.scopes import SMALL, Small
+from kvexamine.explorer.run import AnyScope, explore_one
+from kvexamine.explorer.tree.scopes import TREES
 
-AnyScope = Scope | Small
-
-ALL: dict[str, AnyScope] = {**SCOPES, **SMALL}
+ALL: dict[str, AnyScope] = {**SCOPES, **GROUPS, **TREES}
 
 
 def find(name: str) -> AnyScope:
@@ -27,12 +25,6 @@ def find(name: str) -> AnyScope:
 def everyday() -> Iterator[AnyScope]:
     """The scopes that run without being asked for by name."""
     return (scope for scope in ALL.values() if not scope.large)
-
-
-def explore_any(scope: AnyScope, limit: int = LIMIT, progress: Progress | None = None) -> Result:
-    """Explore one scope of either kind."""
-    one = explore_one if isinstance(scope, Scope) else explore_small
-    return one(scope, limit, progress)  # type: ignore[arg-type]
 
 
 def explore(
@@ -48,7 +40,7 @@ def explore(
     wanted = sorted(scopes, key=lambda scope: isinstance(scope, Scope) and scope.local)
     if jobs == 1 or len(wanted) == 1:
         for scope in wanted:
-            yield explore_any(scope, limit, _of(progress, scope.name))
+            yield explore_one(scope, limit, _of(progress, scope.name))
         return
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         running = [pool.submit(_by_name, scope.name, limit, progress) for scope in wanted]
@@ -61,4 +53,4 @@ def _of(progress: Callable[[str, int, int], None] | None, name: str) -> Progress
 
 
 def _by_name(name: str, limit: int, progress: Callable[[str, int, int], None] | None) -> Result:
-    return explore_any(find(name), limit, _of(progress, name))
+    return explore_one(find(name), limit, _of(progress, name))

@@ -1,22 +1,23 @@
-"""Plain breadth-first search over any small state machine, with the shortest way to what is wrong."""
+"""Breadth first through every state of any small machine, with the shortest way to what is wrong."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from array import array
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Any, Generic, Protocol, TypeVar
 
-from kvexamine.explorer.broken import Broken, Stop, Wrong
+from kvexamine.explorer.broken import DEADLOCK, Broken, Wrong, forbidden, tried
 from kvexamine.explorer.results import Progress
-from kvspec import rules
-from kvspec.violation import Broken as Unmet
-from kvspec.violation import HarnessFault, Violation
+from kvspec.violation import HarnessFault
 
 S = TypeVar("S")
 E = TypeVar("E")
 
-_FALLS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+Expand = Callable[[Any], Sequence[Hashable]]
+"""From the key of a state the keys after each of its moves. Raises `Wrong` where something is broken."""
 
 
 class Model(Protocol[S, E]):
@@ -29,30 +30,36 @@ class Model(Protocol[S, E]):
         """Equal for states that no rule can tell apart."""
 
     def proposals(self, state: S) -> Iterable[E]:
-        """Events that are worth putting to the transition, forbidden ones among them."""
+        """Moves that are worth putting to the transition, forbidden ones among them."""
 
     def permitted(self, state: S) -> Iterable[E]:
-        """Events that the definitions permit: the transition must allow each."""
+        """Moves that the definitions permit: the transition must allow each."""
 
-    def play(self, state: S, event: E) -> S:
-        """Another state, that after `event`. Raises `Violation` or `HarnessFault` where there is none."""
+    def play(self, state: S, move: E) -> tuple[E, S]:
+        """The move with all that follows from it at once, and another state, that after it.
+
+        Raises `Violation`, `Broken` or `HarnessFault` where there is none.
+        """
 
     def broken_state(self, state: S) -> Broken | None:
         """What is wrong with a state, by the definitions."""
 
-    def broken_move(self, before: S, event: E, after: S) -> Broken | None:
+    def broken_move(self, before: S, move: E, after: S) -> Broken | None:
         """What is wrong with a step that the transition allowed."""
+
+    def broken_choice(self, moves: Sequence[E]) -> Broken | None:
+        """What is wrong with the moves of one state, taken together."""
 
     def finished(self, state: S) -> bool:
         """Whether nothing is left to do."""
 
-    def told(self, events: Iterable[E], state: S) -> tuple[str, ...]:
+    def history(self, moves: Iterable[E], state: S) -> tuple[str, ...]:
         """A history in words, and what there is at its end."""
 
 
 @dataclass(frozen=True)
 class Found(Generic[S, E]):
-    """What a search saw. `complete` says that no state was left out; `events` lead to what is `broken`."""
+    """What a search saw. `complete` says that no state was left out; `moves` lead to what is `broken`."""
 
     states: int
     transitions: int
@@ -60,124 +67,147 @@ class Found(Generic[S, E]):
     seconds: float
     complete: bool
     broken: Broken | None = None
-    events: tuple[E, ...] = ()
+    moves: tuple[E, ...] = ()
     last: S | None = None
+    edges: list[tuple[int, ...]] = field(default_factory=list)
+    """With `graph`: for each state, in the order in which they were found, the states that follow it."""
+
+
+class Played(Generic[S, E]):
+    """Plays every move of a model on whole states, and keeps the states that are still to be expanded.
+
+    What comes of a move is looked at as soon as it is first known, so that what is told is a shortest history; only a
+    dead end may be told later than a step out of its own layer.
+    """
+
+    def __init__(self, model: Model[S, E], known: Container[Hashable] = ()) -> None:
+        self.model, self.known = model, known
+        self.states: dict[Hashable, S] = {}
+
+    def __call__(self, key: Hashable) -> list[Hashable]:
+        """The keys after all moves. Raises `Wrong` where something is broken."""
+        keys = []
+        for _, new, after in self.moves(self.states.pop(key), key):
+            keys.append(new)
+            if new not in self.known:
+                self.states.setdefault(new, after)
+        return keys
+
+    def moves(self, state: S, own: Hashable) -> Iterator[tuple[E, Hashable, S]]:
+        """Every move of a state, with the key and the state after it. Raises `Wrong` where something is broken."""
+        model, moves, leads = self.model, list[E](), False
+        for move in model.permitted(state):
+            if (refused := forbidden(model.play, state, move)) is not None:
+                raise Wrong(refused, (move, state))
+        for proposal in model.proposals(state):
+            if (played := self._played(state, proposal)) is None:
+                continue
+            move, after = played
+            moves.append(move)
+            leads |= (new := model.key(after)) != own
+            wrong = model.broken_move(state, move, after)
+            if wrong is None and new not in self.known and new not in self.states:
+                wrong = model.broken_state(after)
+            if wrong is not None:
+                raise Wrong(wrong, (move, after))
+            yield move, new, after
+        if (wrong := model.broken_choice(moves)) is not None:
+            raise Wrong(wrong)
+        if not leads and not model.finished(state):
+            raise Wrong(DEADLOCK)
+
+    def _played(self, state: S, move: E) -> tuple[E, S] | None:
+        try:
+            return tried(self.model.play, state, move)
+        except Wrong as wrong:
+            raise Wrong(wrong.broken, (move, state)) from wrong
 
 
 class Search(Generic[S, E]):
-    """One search of one model."""
+    """One search of one model, whose keys are expanded by playing or in another way that comes to the same."""
 
-    def __init__(self, model: Model[S, E]) -> None:
-        self.model = model
-        first = model.start()
-        self.layer: list[tuple[int, S]] = [(0, first)]
-        self.known: dict[Hashable, int] = {model.key(first): 0}
+    def __init__(self, model: Model[S, E], expand: Expand | None = None) -> None:
+        self.model, self.first = model, model.start()
+        self.seen: dict[Hashable, int] = {model.key(self.first): 0}
         """Each key with the number of its state."""
-        self.ways: list[tuple[int, E] | None] = [None]
-        """By number, the state before and the event that first led here."""
-        self.transitions = 0
+        self.parents = array("I", [0])
+        self.edges: list[tuple[int, ...]] = []
+        self.transitions, self.place = 0, 0
+        played = Played(model, self.seen)
+        played.states = dict.fromkeys(self.seen, self.first)
+        self.expand: Expand = played if expand is None else expand
 
-    def run(self, limit: int = 10**9, progress: Progress | None = None) -> Found[S, E]:
+    def run(self, limit: int = 10**9, progress: Progress | None = None, *, graph: bool = False) -> Found[S, E]:
         """Go through all states, or until more than `limit` are known or something is broken."""
-        began, depth = time.perf_counter(), 0
+        began, depth, layer = time.perf_counter(), 0, list(self.seen)
+        broken, moves, last = self.model.broken_state(self.first), list[E](), self.first
         try:
-            while self.layer and len(self.known) <= limit:
-                self.layer = list(self._following(limit))
-                depth += bool(self.layer)
+            while broken is None and layer and len(self.seen) <= limit:
+                layer = self._following(layer, limit, graph)
+                depth += bool(layer)
                 if progress is not None:
-                    progress(len(self.known), depth)
-        except Stop as stop:
-            return self._found(depth, began, stop)
-        return self._found(depth, began, None)
-
-    def _found(self, depth: int, began: float, stop: Stop | None) -> Found[S, E]:
-        size, seconds = len(self.known), time.perf_counter() - began
-        if stop is None:
-            return Found(size, self.transitions, depth, seconds, not self.layer)
-        events = tuple(self._way(stop.place)) + stop.events
-        return Found(size, self.transitions, depth, seconds, False, stop.broken, events, self._replayed(events))
-
-    def _following(self, limit: int) -> Iterator[tuple[int, S]]:
-        """The states that are first found from those of the last layer, all of which are looked at before a step is.
-
-        So what is told is a shortest history; only a dead end may be told later than a step out of its own layer.
-        """
-        for place, state in self.layer:
-            self._require(place, self.model.broken_state, state)
-        for place, state in self.layer:
-            if len(self.known) > limit:
-                yield place, state
-                return
-            yield from self._from(place, state)
-
-    def _from(self, place: int, state: S) -> Iterator[tuple[int, S]]:
-        model, own, leads = self.model, self.model.key(state), False
-        for event in model.permitted(state):
-            if (refused := self._refused(place, state, event)) is not None:
-                raise Stop(place, refused, (event,))
-        for event in model.proposals(state):
-            after = self._played(place, state, event)
-            if after is None:
-                continue
-            self.transitions += 1
-            self._require(place, model.broken_move, state, event, after, events=(event,))
-            key = model.key(after)
-            leads |= key != own
-            if key not in self.known:
-                self.known[key] = number = len(self.ways)
-                self.ways.append((place, event))
-                yield number, after
-        if not leads and not model.finished(state):
-            raise Stop(place, Broken(rules.PROGRESS_OR_REJECT, "deadlock: nothing can happen any more"))
-
-    def _require(
-        self, place: int, check: Callable[..., Broken | None], *arguments: object, events: tuple[E, ...] = ()
-    ) -> None:
-        try:
-            broken = check(*arguments)
+                    progress(len(self.seen), depth)
         except Wrong as wrong:
-            broken = wrong.broken
-        if broken is not None:
-            raise Stop(place, broken, events)
+            broken, moves, last = self._replayed(wrong.broken)
+        seconds, complete = time.perf_counter() - began, broken is None and not layer
+        size, told = len(self.seen), tuple(moves)
+        return Found(size, self.transitions, depth, seconds, complete, broken, told, last, self.edges)
 
-    def _refused(self, place: int, state: S, event: E) -> Broken | None:
-        """What is wrong with a transition that does not do what the definitions permit."""
+    def _following(self, layer: list[Hashable], limit: int, graph: bool) -> list[Hashable]:
+        """The keys that are first found from those of a layer, and one of that where there is no room for more."""
+        seen, parents, following, size = self.seen, self.parents, list[Hashable](), len(self.parents)
+        for key in layer:
+            keys, numbers = self.expand(key), []
+            self.transitions += len(keys)
+            for new in keys:
+                if (number := seen.setdefault(new, size)) == size:
+                    parents.append(self.place)
+                    following.append(new)
+                    size += 1
+                numbers.append(number)
+            if graph:
+                self.edges.append(tuple(set(numbers)))
+            self.place += 1
+            if size > limit:
+                return [*following, key]
+        return following
+
+    def _path(self, place: int) -> list[Hashable]:
+        """The keys from the first state to that of this number."""
+        places = [place]
+        while places[-1]:
+            places.append(self.parents[places[-1]])
+        wanted = set(places)
+        return [key for number, key in enumerate(islice(self.seen, place + 1)) if number in wanted]
+
+    def walk(self, place: int) -> tuple[list[E], S]:
+        """The moves to the state of this number, and that state: played again, with the true names of what it has.
+
+        Raises `Wrong` where something is broken on the way.
+        """
+        return self._walk(self._path(place), list[E]())
+
+    def _walk(self, path: list[Hashable], moves: list[E]) -> tuple[list[E], S]:
+        state, played = self.first, Played(self.model)
+        for own, key in pairwise(path):
+            for move, new, after in played.moves(state, own):
+                if new == key:
+                    moves.append(move)
+                    state = after
+                    break
+            else:
+                raise HarnessFault(f"no move of the whole state leads to {key!r}")
+        return moves, state
+
+    def _replayed(self, expected: Broken) -> tuple[Broken, list[E], S]:
+        """What is wrong with the state under expansion, played with full checks: what is told rests on no key."""
+        path, moves, state = self._path(self.place), list[E](), self.first
         try:
-            self.model.play(state, event)
-        except (Violation, Unmet) as refusal:
-            return Broken(refusal.rule, f"what is permitted is forbidden: {refusal}")
-        except HarnessFault as fault:
-            return Broken(rules.PROGRESS_OR_REJECT, f"what is permitted cannot be said: {fault}")
-        except _FALLS as error:
-            return _fallen(error)
-        return None
-
-    def _played(self, place: int, state: S, event: E) -> S | None:
-        try:
-            return self.model.play(state, event)
-        except (Violation, Unmet, HarnessFault):
-            return None
-        except _FALLS as error:
-            raise Stop(place, _fallen(error), (event,)) from error
-
-    def _way(self, place: int) -> list[E]:
-        """The events that lead to the state of this number."""
-        events: list[E] = []
-        while (way := self.ways[place]) is not None:
-            place, event = way
-            events.append(event)
-        return events[::-1]
-
-    def _replayed(self, events: tuple[E, ...]) -> S:
-        """The state after these events, the last of which may be one that the transition does not allow."""
-        state = self.model.start()
-        for event in events:
-            try:
-                state = self.model.play(state, event)
-            except (Violation, Unmet, HarnessFault, *_FALLS):
-                break
-        return state
-
-
-def _fallen(error: Exception) -> Broken:
-    return Broken(rules.NO_DANGLING_REFERENCE, f"the transition falls over: {error!r}")
+            _, state = self._walk(path, moves)
+            for _ in Played(self.model).moves(state, path[-1]):
+                pass
+        except Wrong as wrong:
+            for move, after in wrong.ways:
+                moves, state = [*moves, move], after
+            return wrong.broken, moves, state
+        raise HarnessFault(f"the whole state does not show what the search saw: {expected.what}")

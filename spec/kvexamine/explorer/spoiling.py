@@ -1,62 +1,73 @@
-"""How a transition is spoiled: guards that do not see a rule, states in disguise, effects that are changed."""
+"""Deliberate faults, each of which some scope must notice: guards look away, states are disguised, effects changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kvexamine.explorer.blind import Blind
+from kvexamine.explorer.paged.scope import Scope
 from kvexamine.explorer.results import Result
-from kvexamine.explorer.run import Transition, explore_small
-from kvexamine.explorer.scopes import Small
+from kvexamine.explorer.run import AnyScope, explore_one
+from kvexamine.explorer.transition import Transition, honest
 from kvspec.rules import Rule
-from kvspec.state import State
-from kvspec.transition import advance as advance_paged
-from kvspec.tree.words import judge as advance_tree
-from kvspec.violation import Tally, Violation
+from kvspec.violation import Violation
 
-LIMIT = 600
-"""States of a small world after which a fault counts as unnoticed."""
-
-_TALLY = Tally()
+LIMITS = {"paged": 3_000, "groups": 600, "tree": 600}
+"""By model, the states of a scope after which a fault counts as unnoticed."""
 
 
 @dataclass(frozen=True)
-class SmallFault:
-    """One fault of the transition as groups need it (`of` is `groups`) or of radix trees (`tree`)."""
+class Fault:
+    """One fault of the transition in one model. `needs` is the kind of events without which it cannot show."""
 
-    name: str
     of: str
+    name: str
     says: str
     transition: Transition
+    needs: str = ""
+    scheduler: str = ""
+    """The victim that the scheduler picks instead, where the fault is the scheduler's."""
 
-    def tried(self, small: Small, limit: int = LIMIT) -> Result:
-        """What exploring a world says of the fault."""
-        return explore_small(small, limit, transition=self.transition)
+    @property
+    def full_name(self) -> str:
+        """Its name among the faults of all models."""
+        return f"{self.of}/{self.name}"
 
+    def shows_in(self, scope: AnyScope) -> bool:
+        """Whether the scope has what the fault needs."""
+        if not isinstance(scope, Scope):
+            return scope.of == self.of
+        return scope.of == self.of and (not self.needs or scope.has(self.needs)) and (scope.fcfs or not self.scheduler)
 
-def advance(state: Any, event: Any, tally: Tally = _TALLY) -> None:
-    """The specification's own transition of either kind of state."""
-    (advance_paged if isinstance(state, State) else advance_tree)(state, event, tally)
+    def tried(self, scope: AnyScope, limit: int | None = None) -> Result:
+        """What exploring the scope says of the fault."""
+        if isinstance(scope, Scope) and self.scheduler:
+            scope = replace(scope, victim=self.scheduler)
+        return explore_one(scope, limit or LIMITS[self.of], transition=self.transition)
 
 
 def without(kind: type, *blind: Rule) -> Transition:
     """Events of one kind are not held to some rules."""
     tally = Blind(*blind)
-    return lambda state, event: advance(state, event, tally if isinstance(event, kind) else _TALLY)
+
+    def transition(state: Any, event: Any) -> None:
+        honest(state, event, *((tally,) if isinstance(event, kind) else ()))
+
+    return transition
 
 
-def around(kind: type, spoil: Callable[[Any, Any], AbstractContextManager[None]]) -> Transition:
+def around(kind: type | tuple[type, ...], spoil: Callable[[Any, Any], AbstractContextManager[None]]) -> Transition:
     """Something is done to the state before and after each event of one kind."""
 
     def transition(state: Any, event: Any) -> None:
         if not isinstance(event, kind):
-            advance(state, event)
+            honest(state, event)
             return
         with spoil(state, event):
-            advance(state, event)
+            honest(state, event)
 
     return transition
 
@@ -64,12 +75,24 @@ def around(kind: type, spoil: Callable[[Any, Any], AbstractContextManager[None]]
 def after(kind: type, effect: Callable[[Any, Any], None]) -> Transition:
     """Something is done to the state after each event of one kind."""
 
-    def transition(state: Any, event: Any) -> None:
-        advance(state, event)
-        if isinstance(event, kind):
-            effect(state, event)
+    @contextmanager
+    def spoil(state: Any, event: Any) -> Iterator[None]:
+        yield
+        effect(state, event)
 
-    return transition
+    return around(kind, spoil)
+
+
+def compared(kind: type | tuple[type, ...], effect: Callable[[Any, Any, Any], None]) -> Transition:
+    """Something is done to the state after each event of one kind, given the state before it."""
+
+    @contextmanager
+    def spoil(state: Any, event: Any) -> Iterator[None]:
+        before = state.copy()
+        yield
+        effect(before, state, event)
+
+    return around(kind, spoil)
 
 
 def forbidding(kind: type, rule: Rule, forbidden: Callable[[Any, Any], bool]) -> Transition:
@@ -78,6 +101,6 @@ def forbidding(kind: type, rule: Rule, forbidden: Callable[[Any, Any], bool]) ->
     def transition(state: Any, event: Any) -> None:
         if isinstance(event, kind) and forbidden(state, event):
             raise Violation(rule, f"{event}", "another")
-        advance(state, event)
+        honest(state, event)
 
     return transition

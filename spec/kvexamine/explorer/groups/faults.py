@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from kvexamine.explorer.groups.world import earliest
-from kvexamine.explorer.spoiling import SmallFault, advance, after, around, forbidding, without
+from kvexamine.explorer.spoiling import Fault, after, around, forbidding, without
+from kvexamine.explorer.transition import Transition, honest
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.layout import Group, Kind
@@ -135,7 +136,7 @@ def _newest_first(state: State, event: ev.Event) -> None:
     if isinstance(event, ev.Complete):
         (who,) = state.starts[event.step]
         event = ev.Complete([step for step, starts in state.starts.items() if who in starts][-1])
-    advance(state, event)
+    honest(state, event)
 
 
 @contextmanager
@@ -178,8 +179,8 @@ def _is_kept(state: State, event: ev.Trim) -> bool:
     return group.kind is Kind.WINDOW and (event.index + 2) * group.block_size > query - group.window + 1
 
 
-def _fault(name: str, says: str, transition: Callable[[Any, Any], None]) -> SmallFault:
-    return SmallFault(name, "groups", says, transition)
+def _fault(name: str, says: str, transition: Transition) -> Fault:
+    return Fault("groups", name, says, transition)
 
 
 _SAID = (

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 from kvexamine.explorer.broken import Broken
 from kvexamine.explorer.groups.moves import computed
 from kvexamine.explorer.groups.reads import horizon, unread
 from kvexamine.explorer.groups.world import computable, flights, running, takable
-from kvexamine.explorer.paged.model import next_token
+from kvexamine.explorer.sampling import next_token
+from kvexamine.explorer.transition import Transition
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.state import Block, Live, State, Untouched
 from kvspec.violation import Broken as Refused
 from kvspec.violation import HarnessFault, Violation
 from kvspec.vocabulary import BlockId, RequestId
-
-Transition = Callable[[State, ev.Event], None]
-"""Applies one event in place; raises `Violation` where it is refused."""
 
 
 def view(state: State, live: Live) -> Hashable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from kvexamine.explorer.broken import Broken
 from kvexamine.explorer.groups.checks import broken_move, broken_state
@@ -10,23 +10,11 @@ from kvexamine.explorer.groups.finish import broken_future, view
 from kvexamine.explorer.groups.lawful import lawful
 from kvexamine.explorer.groups.moves import proposals
 from kvexamine.explorer.groups.world import GroupsWorld, Move, flights, running
-from kvexamine.explorer.paged.tell import contents, requests
-from kvspec import events as ev
+from kvexamine.explorer.telling import held, history
+from kvexamine.explorer.transition import Transition, honest
 from kvspec.state import Block, State
 from kvspec.telling import tell
-from kvspec.transition import advance
-from kvspec.violation import Tally
 from kvspec.vocabulary import BlockId, StepId
-
-Transition = Callable[[State, ev.Event], None]
-"""Applies one event in place; raises where it is refused."""
-
-_TALLY = Tally()
-
-
-def honest(state: State, event: ev.Event) -> None:
-    """The specification's own transition."""
-    advance(state, event, _TALLY)
 
 
 class GroupsModel:
@@ -62,12 +50,12 @@ class GroupsModel:
         """What a cache that works may do."""
         return lawful(self.small, state)
 
-    def play(self, state: State, move: Move) -> State:
-        """The state after a move, if it is allowed."""
+    def play(self, state: State, move: Move) -> tuple[Move, State]:
+        """A move and the state after it, if it is allowed."""
         after = state.copy()
         for event in move:
             self.transition(after, event)
-        return after
+        return move, after
 
     def broken_state(self, state: State) -> Broken | None:
         """What is wrong with what is held and read, or with what can become of a request."""
@@ -86,14 +74,18 @@ class GroupsModel:
         """What is wrong with a step."""
         return broken_move(before, move, after)
 
+    def broken_choice(self, moves: Sequence[Move]) -> Broken | None:
+        """Nothing: what is refused is judged move by move."""
+        return None
+
     def finished(self, state: State) -> bool:
         """Whether everybody has been and gone."""
         return not state.live()
 
-    def told(self, moves: Iterable[Move], state: State) -> tuple[str, ...]:
+    def history(self, moves: Iterable[Move], state: State) -> tuple[str, ...]:
         """The history in words, and what is held at its end."""
-        lines = (f"{number:3}  " + "; ".join(tell(event, 1) for event in move) for number, move in enumerate(moves, 1))
-        return (f"world: {self.small}", *lines, *requests(state), *contents(state))
+        told = ("; ".join(tell(event, 1) for event in move) for move in moves)
+        return history(str(self.small), told, held(state))
 
 
 def _requests(state: State) -> Iterator[Hashable]:

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kvexamine.explorer.paged.model import next_token
+from kvexamine.explorer.sampling import next_token
+from kvexamine.explorer.telling import in_short
 from kvspec import events as ev
 from kvspec.state import NOBODY, Block, Live, State, initial
 from kvspec.transition import advance
@@ -52,14 +53,9 @@ class GroupsWorld:
         return self.samples if self.samples is not None else (next_token(tokens),)
 
     def __str__(self) -> str:
-        told = ", ".join(spelt(request) for request in self.requests)
-        pools = "" if self.pool == "shared" else " each"
-        return f"{self.num_blocks} blocks{pools} for {self.layout}; {told}"
-
-
-def spelt(request: Request) -> str:
-    """A request in one word: its prompt, and how many tokens it may sample."""
-    return f"{''.join(map(str, request.prompt))}+{request.max_new_tokens}"
+        told = ", ".join(in_short(request) for request in self.requests)
+        size = f"{self.num_blocks} blocks{'' if self.pool == 'shared' else ' each'} for {self.layout}"
+        return "; ".join((size, told, ", ".join(sorted(self.may)) or "-", f"takes {self.takes}"))
 
 
 def running(state: State) -> list[Live]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvexamine.explorer.broken import Broken
-from kvexamine.explorer.paged.model import could_be_alone
 from kvexamine.explorer.paged.moves import Move
 from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.sampling import could_be_alone
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.invariants import broken_invariants
@@ -118,9 +118,11 @@ def taken(scope: Scope, event: ev.Compute) -> int:
 NOTHING = Broken(rules.PROGRESS_OR_REJECT, "L1: a step ends in which nothing has happened")
 
 
-def idles(before: State, move: Move) -> bool:
-    """Whether the move must change something: it ends a step, and there is no device or transfer to wait for."""
-    return isinstance(move[-1], ev.EndStep) and not any(before.in_flight.values()) and not before.transfers
+def idles(before: State, move: Move, after: State) -> bool:
+    """Whether the move ends a step in which little has happened, with no device or transfer to wait for."""
+    if not isinstance(move[-1], ev.EndStep) or any(before.in_flight.values()) or before.transfers:
+        return False
+    return (before.left, before.progressed) == (after.left, after.progressed)
 
 
 def finished(state: State) -> bool:

@@ -6,14 +6,13 @@ What a state has and these records have not is in `dropped`, with the reason why
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar
 
 from kvspec.state import Block, Live, State
-from kvspec.vocabulary import BlockId, Phase, Request, RequestId, TokenId, TransferId
+from kvspec.vocabulary import Phase, Request, RequestId, TokenId, TransferId
 
-NOW, FLYING, OLD = 2, 1, 0
-"""The number that a step has in a state read from a key: the one being planned, the one in flight, any before."""
-
+NOW, OLD = 9, 0
+"""The number of a step in a state read from a key: the one being planned, and any before; from 1 on those in flight."""
 
 HITS = -1
 """The reach of a request that waits: the blocks whose keys are in its chain."""
@@ -26,7 +25,7 @@ class Header(NamedTuple):
     progressed: bool
     idle_steps: int
     planned: tuple[int, ...]
-    flying: bool
+    flying: int
     transfers: tuple[int, ...]
     arriving: tuple[int, ...]
 
@@ -65,7 +64,7 @@ class Physical(NamedTuple):
     stale: bool
     failed: bool
     fence: tuple[int, ...]
-    touched: bool
+    touched: tuple[int, ...]
     release: int
     depth: int
 
@@ -90,8 +89,10 @@ class Numbered(Generic[T]):
 
 
 def age(state: State, step: int) -> int:
-    """The number of a step relative to the one being planned."""
-    return NOW if step == state.step else FLYING if step in state.in_flight else OLD
+    """The number of a step relative to the one being planned and to those in flight, the oldest of which is 1."""
+    if step == state.step:
+        return NOW
+    return next((age for age, flying in enumerate(state.in_flight, 1) if flying == step), OLD)
 
 
 def live_of(local: Local, request: Request, table: Sequence[int], tokens: list[TokenId], forked: int) -> Live:
@@ -103,7 +104,7 @@ def live_of(local: Local, request: Request, table: Sequence[int], tokens: list[T
         contexts=list(local.contexts),
         phase=local.phase,
         computed=local.computed,
-        tables=[cast(list[BlockId | None], list(table))],
+        tables=[list(table)],  # type: ignore[arg-type]
         filled=[local.computed],
         homes=local.homes,
         ran=local.ran,

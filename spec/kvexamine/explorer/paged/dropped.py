@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 _CONSTANT = "the same in every state of a scope"
-_RELATIVE = "only compared with other steps: kept as NOW, FLYING or OLD"
+_RELATIVE = "only compared with other steps: kept as NOW, OLD, or the order of those in flight"
 _NO_FAILURE = "of what a failed step wrote, and no scope has both failures and swaps"
 _REPORT = "read only by observations and reports, which are not in the alphabet"
 

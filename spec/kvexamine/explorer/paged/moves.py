@@ -6,20 +6,19 @@ In scopes that dispatch, both wait for the completion of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from kvexamine.explorer.paged.model import sampled
+from kvexamine.explorer.broken import Wrong, fallen
 from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.sampling import sampled
+from kvexamine.explorer.transition import Transition
 from kvspec import events as ev
 from kvspec.state import Live, State
-from kvspec.violation import Broken
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Phase, StepId, TransferId
 
 Move = tuple[ev.Event, ...]
-
-Transition = Callable[[State, ev.Event], None]
-"""Applies one event in place; raises `Broken` where it is refused."""
 
 
 def proposals(scope: Scope, state: State) -> Iterator[ev.Event]:
@@ -66,7 +65,7 @@ def _exits(scope: Scope, live: Live) -> Iterator[ev.Event]:
 
 def of_step(scope: Scope, state: State) -> Iterator[ev.Event]:
     """What may happen to the step, to the cache as a whole, and to transfers."""
-    if state.live():
+    if state.live() and not (state.planned and len(state.in_flight) == scope.in_flight):
         yield ev.EndStep()
     for number in tuple(state.in_flight):
         yield ev.Complete(number)
@@ -147,15 +146,18 @@ def transfer_of(state: State, live: Live) -> TransferId:
     return TransferId(list(state.requests).index(live.request.id))
 
 
-def play(scope: Scope, transition: Transition, state: State, event: ev.Event) -> Move | None:
-    """Apply a move to `state` in place and return its events; None where one of them is refused."""
+def play(scope: Scope, transition: Transition, state: State, event: ev.Event) -> Move:
+    """Apply an event to `state` in place with what follows from it, and return all of it.
+
+    Raises `Broken` where something is refused. That what is proposed can be said is up to us: `Wrong` where it cannot.
+    """
     done: list[ev.Event] = []
     try:
         for one in _events(scope, state, event):
             transition(state, one)
             done.append(one)
-    except Broken:
-        return None
+    except HarnessFault as fault:
+        raise Wrong(fallen(fault)) from fault
     return tuple(done)
 
 

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterable, Sequence
 
 from kvexamine.explorer.paged.components import (
-    FLYING,
     HITS,
     NOW,
     OLD,
@@ -138,7 +137,7 @@ class Codec:
                 state.progressed,
                 min(state.idle_steps, state.capabilities.idle_steps + 1),
                 planned,
-                bool(state.in_flight),
+                len(state.in_flight),
                 tuple(sorted(state.transfers)),
                 tuple(sorted(state.arriving)),
             )
@@ -181,7 +180,7 @@ class Codec:
     def block(self, state: State, id: int, ranks: dict[int, int]) -> int:
         """The number of a block."""
         block = state.blocks[id]
-        touched = any(id in blocks for blocks in state.in_flight.values())
+        touched = tuple([age for age, blocks in enumerate(state.in_flight.values(), 1) if id in blocks])
         kept = id in ranks or (bool(block.fence) and block.ref == 0)
         number = self.blocks.number(
             physical := Physical(
@@ -215,7 +214,6 @@ class Codec:
     ) -> State:
         """The state of numbered components, whose blocks are named by their place in `blocks`."""
         head, physical = self.headers.kept[header], [self.blocks.kept[number] for number in blocks]
-        touched = frozenset(BlockId(id) for id, block in enumerate(physical) if block.touched)
         return State(
             world=self.scope.world,
             capabilities=self.scope.capabilities,
@@ -235,7 +233,10 @@ class Codec:
             progressed=head.progressed,
             idle_steps=head.idle_steps,
             planned={self.names[place]: 0 for place in head.planned},
-            in_flight={StepId(FLYING): touched} if head.flying else {},
+            in_flight={
+                StepId(age): frozenset(BlockId(id) for id, block in enumerate(physical) if age in block.touched)
+                for age in range(1, head.flying + 1)
+            },
             transfers={
                 TransferId(t): frozenset(BlockId(id) for id, block in enumerate(physical) if t in block.fence)
                 for t in head.transfers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
+from kvexamine.explorer.telling import in_short
 from kvspec.vocabulary import Capabilities, Request, World
 
 LRU = Capabilities(profiles=frozenset({"lru"}), publishes="scheduled")
@@ -30,9 +31,20 @@ class Scope:
     takes: Literal["head", "idle", "any"] = "head"
     child: Request | None = None
     fcfs: bool = False
+    in_flight: int = 1
+    """How many steps may be on the device at once, where steps are dispatched."""
     victim: str = "youngest"
     """Whom the first-come-first-served scheduler preempts."""
     large: bool = False
+
+    of: ClassVar[str] = "paged"
+
+    def __str__(self) -> str:
+        """The world, the requests, the alphabet, and what is declared, in a line."""
+        world, requests = self.world, ", ".join(map(in_short, self.everybody))
+        size = f"{world.num_blocks} blocks of {world.block_size}, budget {world.token_budget}; {requests}"
+        declared = (*sorted(self.capabilities.profiles), f"hits what is {self.capabilities.publishes}")
+        return "; ".join((size, ", ".join(sorted(self.may)) or "-", f"takes {self.takes}", ", ".join(declared)))
 
     def has(self, kind: str) -> bool:
         """Whether the kind of event is in the alphabet."""

@@ -91,12 +91,13 @@ _ALL = (
     ),
     Scope(
         "in-flight",
-        "one step on the device while the next is planned; exits at any time",
+        "two steps on the device while the next is planned; exits at any time",
         World(4, 1, 2),
         may=_kinds("dispatch abort defer preempt"),
         requests=_requests("01", "00"),
         capabilities=_can(publishes="computed"),
         takes="idle",
+        in_flight=2,
     ),
     Scope(
         "failure",

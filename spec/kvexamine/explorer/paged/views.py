@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kvexamine.explorer.broken import Broken, Wrong
+from kvexamine.explorer.broken import Broken, Wrong, tried
 from kvexamine.explorer.paged.checks import broken_choice, broken_move, broken_tokens
 from kvexamine.explorer.paged.components import Numbered
-from kvexamine.explorer.paged.moves import Move, Transition, of_request, play
+from kvexamine.explorer.paged.moves import Move, of_request, play
 from kvexamine.explorer.paged.packing import Codec
+from kvexamine.explorer.transition import Transition
 from kvspec import events as ev
 from kvspec.invariants import broken_block, broken_request, broken_step
 from kvspec.state import State
@@ -76,8 +77,8 @@ class Views:
             raise Wrong(Broken(rule, what))
         outcomes, moves = [], []
         for event in of_request(self.scope, state, state.requests[name]):
-            after = self.codec.state(header, everyone, tables, blocks)
-            if (move := play(self.scope, self.transition, after, event)) is not None:
+            after = state.copy()
+            if (move := tried(play, self.scope, self.transition, after, event)) is not None:
                 moves.append(move)
                 outcomes.append(self._outcome(state, after, move, name, blocks))
         if (broken := broken_choice(self.scope, moves)) is not None:
@@ -143,7 +144,7 @@ class Views:
             people = [self.codec.locals.kept[one] for one in everyone]
             tables = [range(one.width) if one else () for one in people]
             state = self.codec.state(header, everyone, tables, ())
-            if play(self.scope, self.transition, state, ev.EndStep()) is None:
+            if tried(play, self.scope, self.transition, state, ev.EndStep()) is None:
                 self.ended[header, local] = None
             else:
                 for rule, what in broken_step(state):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
-from kvexamine.explorer.spoiling import SmallFault, advance, after, around, forbidding, without
+from kvexamine.explorer.spoiling import Fault, after, around, forbidding, without
+from kvexamine.explorer.transition import Transition, honest
 from kvexamine.explorer.tree.world import above
 from kvspec import rules
 from kvspec.tree import events as ev
@@ -59,7 +59,7 @@ def _same_places(state: TreeState, event: ev.Insert) -> None:
 
 def _placeless(state: TreeState, event: ev.Event) -> None:
     """Nobody looks at the places that a lookup tells."""
-    advance(state, replace(event, slots=None) if isinstance(event, ev.Match) else event)
+    honest(state, replace(event, slots=None) if isinstance(event, ev.Match) else event)
 
 
 def _loses_leaf(state: TreeState, event: ev.Event) -> None:
@@ -99,8 +99,8 @@ def _moves(state: TreeState, event: ev.Lock) -> None:
         page.slots = None if page.slots is None else tuple(slot + 100 for slot in page.slots)
 
 
-def _fault(name: str, says: str, transition: Callable[[Any, Any], None]) -> SmallFault:
-    return SmallFault(name, "tree", says, transition)
+def _fault(name: str, says: str, transition: Transition) -> Fault:
+    return Fault("tree", name, says, transition)
 
 
 FAULTS = (

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from kvexamine.explorer.broken import Broken
+from kvexamine.explorer.telling import history
+from kvexamine.explorer.transition import Transition, honest
 from kvexamine.explorer.tree.checks import broken_move, broken_state
 from kvexamine.explorer.tree.lawful import lawful
 from kvexamine.explorer.tree.moves import proposals
@@ -14,19 +16,7 @@ from kvexamine.explorer.tree.world import TreeWorld
 from kvspec.mirror import Content
 from kvspec.tree import events as ev
 from kvspec.tree.state import HandleId, Page, TreeState
-from kvspec.tree.words import judge
-from kvspec.violation import Tally
 from kvspec.vocabulary import Capabilities
-
-Transition = Callable[[TreeState, ev.Event], None]
-"""Applies one event in place; raises `Violation` where it is refused."""
-
-_TALLY = Tally()
-
-
-def honest(state: TreeState, event: ev.Event) -> None:
-    """The specification's own transition."""
-    judge(state, event, _TALLY)
 
 
 def copied(state: TreeState) -> TreeState:
@@ -67,11 +57,11 @@ class TreeModel:
         """What a tree that works may do."""
         return lawful(self.small, state)
 
-    def play(self, state: TreeState, event: ev.Event) -> TreeState:
-        """The state after an event, if it is allowed."""
+    def play(self, state: TreeState, event: ev.Event) -> tuple[ev.Event, TreeState]:
+        """An event and the state after it, if it is allowed."""
         after = copied(state)
         self.transition(after, event)
-        return after
+        return event, after
 
     def broken_state(self, state: TreeState) -> Broken | None:
         """What is wrong with the pages, their locks or their places."""
@@ -81,18 +71,21 @@ class TreeModel:
         """What is wrong with a step, or with what would be published of it."""
         return broken_move(before, event, after)
 
+    def broken_choice(self, events: Sequence[ev.Event]) -> Broken | None:
+        """Nothing: what is refused is judged event by event."""
+        return None
+
     def finished(self, state: TreeState) -> bool:
         """Nothing is ever left to do: lookups and insertions go on for ever, so that a state without moves is wrong."""
         return False
 
-    def told(self, events: Iterable[ev.Event], state: TreeState) -> tuple[str, ...]:
+    def history(self, events: Iterable[ev.Event], state: TreeState) -> tuple[str, ...]:
         """The history in words, and the pages at its end."""
-        lines = (f"{number:3}  {tell(event)}" for number, event in enumerate(events, 1))
         pages = (
-            f"     {page}, {held.locks} locks" + (f", at {held.slots}" if held.slots else "")
+            f"{page}, {held.locks} locks" + (f", at {held.slots}" if held.slots else "")
             for page, held in state.pages.items()
         )
-        return (f"world: {self.small}", *lines, *pages)
+        return history(str(self.small), map(tell, events), pages)
 
 
 def _multiset(handles: Mapping[HandleId, Content]) -> Hashable:

@@ -1,72 +1,28 @@
-"""The successors of a key: by looking up what each request can do, or by playing every move on the whole state."""
+"""The successors of a key without a state: each request is looked up by what it can see.
+
+It comes to the same as playing every move on the whole state (`kvexamine.explorer.search.Played`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
-from kvexamine.explorer.broken import Wrong
-from kvexamine.explorer.paged.checks import NOTHING, broken_choice, broken_move, broken_state, idles
+from kvexamine.explorer.broken import DEADLOCK, Wrong, tried
+from kvexamine.explorer.paged.checks import NOTHING, broken_move, broken_state, finished
 from kvexamine.explorer.paged.components import HITS
-from kvexamine.explorer.paged.moves import Move, Transition, of_step, play, proposals
-from kvexamine.explorer.paged.packing import Codec
-from kvexamine.explorer.paged.profile import allowed
-from kvexamine.explorer.paged.scope import Scope
+from kvexamine.explorer.paged.model import PagedModel
+from kvexamine.explorer.paged.moves import of_step, play
 from kvexamine.explorer.paged.views import Moved, Outcome, Views
 from kvspec import events as ev
-from kvspec.state import State
 
 
-def successors(
-    scope: Scope, transition: Transition, state: State, another: Callable[[], State] | None = None
-) -> Iterator[tuple[Move, State]]:
-    """Every move that the transition accepts, with the state after it; `state` is left alone.
-
-    `another` makes a state equal to `state`, where that is known to be faster than a copy.
-    """
-    for event in proposals(scope, state):
-        if scope.fcfs and not allowed(state, event, scope.victim):
-            continue
-        after = state.copy() if another is None else another()
-        if (move := play(scope, transition, after, event)) is not None:
-            yield move, after
-
-
-class Whole:
-    """Plays every move on the whole state and checks every invariant of what comes of it."""
-
-    def __init__(self, codec: Codec, transition: Transition) -> None:
-        self.codec, self.transition = codec, transition
-        self.known: set[bytes] = set()
-        """Keys whose invariants hold."""
-
-    def __call__(self, key: bytes) -> list[bytes]:
-        """The keys of all successors. Raises `Wrong` where something is broken."""
-        scope, before = self.codec.scope, self.codec.read(key)
-        moves, keys = [], []
-        for move, after in successors(scope, self.transition, before, lambda: self.codec.read(key)):
-            new = self.codec.key(after)
-            wrong = broken_move(scope, before, after, move)
-            if wrong is None and new not in self.known:
-                wrong = broken_state(scope, after)
-                self.known.add(new)
-            if wrong is None and new == key and idles(before, move):
-                wrong = NOTHING
-            if wrong is not None:
-                raise Wrong(wrong)
-            moves.append(move)
-            keys.append(new)
-        if (wrong := broken_choice(scope, moves)) is not None:
-            raise Wrong(wrong)
-        return keys
-
-
-class Local:
+class Looking:
     """Looks up the moves of each request by what it can see, and puts the successors together."""
 
-    def __init__(self, codec: Codec, transition: Transition) -> None:
-        self.codec, self.transition, self.scope = codec, transition, codec.scope
-        self.views = Views(codec, transition)
-        self.at = 1 + len(codec.names)
+    def __init__(self, model: PagedModel) -> None:
+        self.codec, self.transition, self.scope = model.codec, model.transition, model.scope
+        self.views = Views(model.codec, model.transition)
+        self.at = 1 + len(model.codec.names)
         self.sights: dict[tuple[int, int, int], tuple[int, ...]] = {}
         self.moved: dict[tuple[int, tuple[int, ...], int], tuple[int, tuple[int, ...]]] = {}
         self.resets = self.scope.has("reset")
@@ -101,6 +57,8 @@ class Local:
             keys += self._reset(key)
         if key in keys:
             raise Wrong(NOTHING)
+        if not keys and not finished(codec.read(key)):
+            raise Wrong(DEADLOCK)
         return keys
 
     def _add(self, keys: list[bytes], row: tuple[int, ...], view: tuple[int, ...], outcomes: Sequence[Outcome]) -> None:
@@ -150,7 +108,7 @@ class Local:
         before, keys = self.codec.read(key), []
         for event in of_step(self.scope, before):
             after = before.copy()
-            if isinstance(event, ev.Reset) and (move := play(self.scope, self.transition, after, event)) is not None:
+            if isinstance(event, ev.Reset) and (move := tried(play, self.scope, self.transition, after, event)):
                 wrong = broken_move(self.scope, before, after, move) or broken_state(self.scope, after)
                 if wrong is not None:
                     raise Wrong(wrong)

@@ -1,28 +1,28 @@
-"""The small worlds of groups and of radix trees that are explored, each chosen by the faults that it kills."""
+"""The small worlds of caches with several groups that are explored, each chosen by the faults that it kills."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kvexamine.explorer.groups.world import GroupsWorld
-from kvexamine.explorer.tree.world import Prefix, TreeWorld
-from kvspec.vocabulary import NO_PARTS, BlockId, GroupsCapabilities, KeyParts, Request, RequestId, TokenId, World
+from kvspec.vocabulary import BlockId, GroupsCapabilities, Request, RequestId, TokenId
 
 
 @dataclass(frozen=True)
-class Small:
-    """One small world of a cache with several groups, or of a radix tree."""
+class GroupsScope:
+    """One small world of a cache with several groups."""
 
     name: str
     about: str
-    world: GroupsWorld | TreeWorld
+    world: GroupsWorld
     large: bool = False
 
-    @property
-    def of(self) -> str:
-        """Which specification it is a world of: `groups` or `tree`."""
-        return "groups" if isinstance(self.world, GroupsWorld) else "tree"
+    of: ClassVar[str] = "groups"
+
+    def __str__(self) -> str:
+        """The world in a line."""
+        return str(self.world)
 
 
 def _requests(text: str) -> tuple[Request, ...]:
@@ -37,38 +37,28 @@ def _tokens(text: str) -> tuple[TokenId, ...]:
     return tuple(TokenId(int(token)) for token in text)
 
 
-def _prefixes(text: str) -> tuple[Prefix, ...]:
-    """Prefixes, written `tokens`, `tokens/salt` or `tokens@adapter`."""
-    told = (re.split("([/@])", word) for word in text.split())
-    return tuple((_tokens(tokens), _parts(*apart)) for tokens, *apart in told)
-
-
-def _parts(kind: str = "", name: str | None = None) -> KeyParts:
-    return {"": NO_PARTS, "/": KeyParts(salt=name), "@": KeyParts(adapter=name)}[kind]
-
-
 _ALL = (
-    Small(
+    GroupsScope(
         "groups-any",
         "any block in any entry, held ones, wrong ones and none at all; a window that sees nothing of the past",
         GroupsWorld("full:1 window:1:1", 2, _requests("01+1 01+1"), pool="own", takes="any"),
     ),
-    Small(
+    GroupsScope(
         "groups-any-one",
         "one group alone, with any block in any entry: what a hit finds there is all that is wrong with it",
         GroupsWorld("full:1", 2, _requests("01+1 01+1"), takes="any"),
     ),
-    Small(
+    GroupsScope(
         "groups-window",
         "a window beside full attention in one pool: what one group gives back the other takes",
         GroupsWorld("full:2 window:2:2", 5, _requests("010+2 010+2")),
     ),
-    Small(
+    GroupsScope(
         "groups-rounding",
         "a window that begins inside a block, and hits that end where the blocks of both groups do",
         GroupsWorld("window:2:3 window:1:2", 6, _requests("0100+1 010+1"), takes="first"),
     ),
-    Small(
+    GroupsScope(
         "groups-in-flight",
         "two steps of a request on the device; a reserved block; hits on what is finished only",
         GroupsWorld(
@@ -78,7 +68,7 @@ _ALL = (
             capabilities=GroupsCapabilities(max_in_flight=2, reserved_blocks=frozenset({BlockId(0)})),
         ),
     ),
-    Small(
+    GroupsScope(
         "groups-longest",
         "an engine that declares that its hit is the longest from which all groups can go on",
         GroupsWorld(
@@ -89,7 +79,7 @@ _ALL = (
             capabilities=GroupsCapabilities(profiles=frozenset({"longest-hit"})),
         ),
     ),
-    Small(
+    GroupsScope(
         "groups-scheduled",
         "hits on blocks that a step on the device still computes, in pools of their own",
         GroupsWorld(
@@ -100,22 +90,22 @@ _ALL = (
             capabilities=GroupsCapabilities(publishes="scheduled"),
         ),
     ),
-    Small(
+    GroupsScope(
         "groups-state",
         "recurrent states, written to every entry that a step reaches",
         GroupsWorld("full:1 state:2", 6, _requests("010+2 0101+1"), takes="first"),
     ),
-    Small(
+    GroupsScope(
         "groups-last-state",
         "recurrent states of which a step writes the last only, and a window, without full attention",
         GroupsWorld("window:1:2 state:1", 5, _requests("010+1 010+1"), capabilities=GroupsCapabilities(states="last")),
     ),
-    Small(
+    GroupsScope(
         "groups-draft",
         "a drafter that is one token behind, and prompts that part there",
         GroupsWorld("full:1 draft:1:1", 5, _requests("010+1 000+1")),
     ),
-    Small(
+    GroupsScope(
         "groups-drafts-ahead",
         "a drafter that runs ahead on the token that is sampled, whatever that is",
         GroupsWorld(
@@ -127,7 +117,7 @@ _ALL = (
             capabilities=GroupsCapabilities(drafts_ahead=True),
         ),
     ),
-    Small(
+    GroupsScope(
         "groups-any-draft",
         "the same drafter, with any block in any entry",
         GroupsWorld(
@@ -140,12 +130,12 @@ _ALL = (
             capabilities=GroupsCapabilities(drafts_ahead=True),
         ),
     ),
-    Small(
+    GroupsScope(
         "groups-preempt",
         "a request gives way at any time, its step on the device or not, and comes back on what others left it",
         GroupsWorld("full:1 window:1:2", 5, _requests("010+2 01+1"), takes="first", may=frozenset({"preempt"})),
     ),
-    Small(
+    GroupsScope(
         "groups-swap",
         "blocks of a window and of recurrent states go to the host and come back as far as they are read",
         GroupsWorld(
@@ -157,44 +147,19 @@ _ALL = (
             capabilities=GroupsCapabilities(preemptions=("swap",)),
         ),
     ),
-    Small(
-        "tree",
-        "prefixes that part at once and later, with two lookups at a time, in a tree that is too small",
-        TreeWorld(World(3, 1), _prefixes("00 01 1"), 2, resets=True),
-    ),
-    Small(
-        "tree-locks",
-        "three lookups at a time along one chain of pages and its branch",
-        TreeWorld(World(3, 1), _prefixes("000 01"), 3),
-    ),
-    Small(
-        "tree-pages",
-        "pages of two tokens, lookups and insertions that end inside a page",
-        TreeWorld(World(3, 2), _prefixes("0001 00 0011 000"), 2),
-    ),
-    Small(
-        "tree-tenants",
-        "equal tokens under another salt and another adapter",
-        TreeWorld(World(3, 1), _prefixes("00 00/x 0@a"), 2),
-    ),
-    Small(
-        "tree-places",
-        "every token has its place: the right ones, one twice, another page's, too few",
-        TreeWorld(World(2, 2), _prefixes("0001 00 0100"), 2, places=True),
-    ),
-    Small(
+    GroupsScope(
         "groups-window-large",
         "three requests in one pool",
         GroupsWorld("full:1 window:1:2", 5, _requests("000+1 00+1 00+1")),
         large=True,
     ),
-    Small(
+    GroupsScope(
         "groups-three-large",
         "full attention, a window and a recurrent state",
         GroupsWorld("full:1 window:1:2 state:1", 8, _requests("010+1 010+1")),
         large=True,
     ),
-    Small(
+    GroupsScope(
         "groups-any-large",
         "any block in any entry of a window and of recurrent states",
         GroupsWorld(
@@ -207,13 +172,13 @@ _ALL = (
         ),
         large=True,
     ),
-    Small(
+    GroupsScope(
         "groups-draft-large",
         "a drafter that is two tokens behind",
         GroupsWorld("full:1 draft:1:2", 6, _requests("010+2 0101+1"), samples=_tokens("01")),
         large=True,
     ),
-    Small(
+    GroupsScope(
         "groups-swap-large",
         "two requests that take turns on the device",
         GroupsWorld(
@@ -226,12 +191,6 @@ _ALL = (
         ),
         large=True,
     ),
-    Small(
-        "tree-large",
-        "room for four pages, and three lookups at a time",
-        TreeWorld(World(4, 1), _prefixes("000 001 01 1"), 3, resets=True),
-        large=True,
-    ),
 )
 
-SMALL: dict[str, Small] = {small.name: small for small in _ALL}
+GROUPS: dict[str, GroupsScope] = {scope.name: scope for scope in _ALL}

@@ -11,12 +11,13 @@ import pytest
 
 pytest.importorskip("sglang")
 
-from kvconformance.check import check_here
-from kvconformance.history import Add, History, Step
-from kvconformance.report import Report
-from kvconformance.search import Plan
+from kvconformance.history import Add, History
+from kvconformance.search.check import check_here
+from kvconformance.search.examples import Plan
+from kvconformance.search.trial import play
 from kvconformance.surfaces import Engine
-from kvconformance.trial import play
+from kvconformance.surfaces.stepper.operations import Step
+from kvconformance.telling.report import Report
 from kvengines.sglang import hybrid_engine
 from kvspec import rules
 from kvspec.rules import Rule

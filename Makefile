@@ -27,12 +27,12 @@ EVERY := $(patsubst %,$(VENV)/.%,$(KNOWN) $(QUANTIZERS) $(SMALL))
 
 # Engines whose dependencies conflict with those of the others: each has an environment of its own, .venv-NAME.
 APART := sglang lmcache
-CHECKED_IN := $(if $(filter $(ENGINE),$(APART)),$(VENV)-$(ENGINE),$(VENV))
+PACKAGES := $(ENGINE:%-hybrid=%)
+CHECKED_IN := $(VENV)$(patsubst %,-%,$(filter $(PACKAGES),$(APART)))
 
 # What must be installed for the engine that is checked: its own packages, or nothing for an engine of yours. A file that
 # is not empty says which package has no wheel for this Python.
-PACKAGES := $(ENGINE:%-hybrid=%)
-NEEDED := $(filter $(VENV)/.$(PACKAGES),$(EVERY)) $(patsubst %,$(VENV)-%/.engine,$(filter $(ENGINE),$(APART)))
+NEEDED := $(filter $(VENV)/.$(PACKAGES),$(EVERY)) $(patsubst %,$(VENV)-%/.engine,$(filter $(PACKAGES),$(APART)))
 
 .PHONY: engines check test portable pythons venv lint bench engines-table power soundness static traffic quality imposters mutants explore prove campaign format clean help
 
@@ -113,10 +113,10 @@ mutants: $(VENV)/.dev $(VENV)/.mutants
 	$(BIN)/python -m tests.mutation $(ARGS)
 
 ## make engines-table   check every engine for its default minute; write conformance/engines.json and ENGINES.md
-TABLE := reference hybrid kvoptimized transformers vllm vllm-hybrid mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART)
+TABLE := reference hybrid kvoptimized transformers vllm vllm-hybrid mini-infer torch-sdpa gguf ml-dtypes torchao quantized-cache hqq $(SMALL) $(APART) sglang-hybrid
 engines-table: venv $(patsubst %,$(VENV)-%/.engine,$(filter $(APART),$(TABLE)))
 	mkdir -p $(VENV)/reports
-	for engine in $(TABLE); do bin=$(VENV)-$$engine/bin; [ -d $$bin ] || bin=$(BIN); \
+	for engine in $(TABLE); do bin=$(VENV)-$${engine%-hybrid}/bin; [ -d $$bin ] || bin=$(BIN); \
 	  $$bin/kvspec check $$engine --json $(VENV)/reports/$$engine.json || true; done
 	$(BIN)/python -m kvconformance.telling.table $(patsubst %,$(VENV)/reports/%.json,$(TABLE))
 
@@ -128,7 +128,7 @@ explore: $(VENV)/.base
 engines: $(patsubst %,$(VENV)-%/.engine,$(APART))
 	for engine in $(APART); do ! grep . $(VENV)-$$engine/.engine || continue; \
 	  $(VENV)-$$engine/bin/kvspec check $$engine $(ARGS) || [ $$? = 1 ] || exit; \
-	  $(VENV)-$$engine/bin/python -m pytest tests/engines/test_$$engine.py || exit; done
+	  $(VENV)-$$engine/bin/python -m pytest tests/engines/test_$$engine*.py || exit; done
 
 ## make campaign    the long run: the reference and every engine, 20,000 examples each
 campaign: venv

@@ -141,5 +141,6 @@ def test_every_folder_of_kvengines_has_the_entry_point_of_its_name() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     folders = {path.parent.name for path in (ROOT / "conformance" / "kvengines").glob("*/__init__.py")}
     named = {folder.replace("_", "-"): f"kvengines.{folder}:engine" for folder in folders}
-    assert project["entry-points"]["kvspec.engines"] == named | {"vllm-hybrid": "kvengines.vllm:hybrid_engine"}
+    hybrid = {f"{name}-hybrid": f"kvengines.{name}:hybrid_engine" for name in ("sglang", "vllm")}
+    assert project["entry-points"]["kvspec.engines"] == named | hybrid
     assert all(find_spec(entry.module) for entry in CORE)

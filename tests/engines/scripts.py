@@ -17,6 +17,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -100,6 +101,7 @@ def _whole(file: tempfile._TemporaryFileWrapper[bytes]) -> str:
 
 if __name__ == "__main__":
     for wanted in sys.argv[1:]:
-        for name in imported(wanted):
-            importlib.import_module(name)
+        with suppress(ImportError):  # the script stands in for what is missing, or fails by itself
+            for name in imported(wanted):
+                importlib.import_module(name)
     print(json.dumps({wanted: fork(wanted) for wanted in sys.argv[1:]}))

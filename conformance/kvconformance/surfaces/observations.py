@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Protocol
 
 from kvconformance.surfaces import records
@@ -10,6 +11,7 @@ from kvconformance.surfaces.answers import whole
 from kvspec import events as ev
 from kvspec.layout import Table, Tables
 from kvspec.published import Published
+from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, RequestId
 
 
@@ -50,15 +52,23 @@ class Observer:
         self._events = getattr(engine, "take_events", None)
 
     def observe(self) -> tuple[ev.Observe, ...]:
-        """What the engine says now: all of it, then of each further group the tables.
+        """What the engine says now: all of it, then of each further group the tables, and the free blocks if told.
 
         Raises `HarnessFault` where an answer has not the type that its method promises.
         """
-        first, *others = self._told_tables()
-        return (
-            self._all(first),
-            *(ev.Observe(tables=told, group=n) for n, told in enumerate(others, 1) if told is not None),
-        )
+        first, *tables = self._told_tables()
+        free, *more = self._told_free()
+        others = enumerate(zip_longest(tables, more), 1)
+        return (self._all(first, free), *(ev.Observe(tables=told, free=count, group=n) for n, (told, count) in others))
+
+    def _told_free(self) -> Sequence[int]:
+        """The free blocks; where each group has a pool of its own and they are told apart, those of each."""
+        told = self._free()
+        if self._groups == 1 or not isinstance(told, tuple):
+            return [whole(told, "free_blocks")]
+        if len(told) != self._groups:
+            raise HarnessFault(f"free_blocks() tells of {len(told)} pools, not of {self._groups}")
+        return [whole(count, "free_blocks") for count in told]
 
     def _told_tables(self) -> Sequence[Mapping[RequestId, Table] | None]:
         """By group, the tables; None where they are not told."""
@@ -68,10 +78,10 @@ class Observer:
             return [records.tables(self._tables(), "tables")]
         return records.grouped_tables(self._tables(), "tables", self._groups)
 
-    def _all(self, tables: Mapping[RequestId, Table] | None) -> ev.Observe:
+    def _all(self, tables: Mapping[RequestId, Table] | None, free: int) -> ev.Observe:
         waiting, running = records.pair(self._queues(), "queues", records.names) if self._queues else (None, None)
         return ev.Observe(
-            free=whole(self._free(), "free_blocks"),
+            free=free,
             refs=records.counts(self._refs(), "ref_counts") if self._refs else None,
             tables=tables,
             free_set=records.listed(self._free_set(), "free_set") if self._free_set else None,

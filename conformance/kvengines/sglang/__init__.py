@@ -13,6 +13,7 @@ import sys
 import warnings
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 from kvconformance.surfaces import Engine
 from kvengines.sglang.stand_ins import stand_in
@@ -23,21 +24,30 @@ DISTRIBUTION = "sglang"
 
 def engine() -> Engine:
     """The installed SGLang; the first call imports it and compiles its hashes. Raises `ImportError`."""
-    installed = version(DISTRIBUTION)
-    stand_in()
-    logging.getLogger("sglang").setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says of every quantization which accelerators it wants
-        pool = importlib.import_module(f"{__name__}.pool")
-        tree = importlib.import_module(f"{__name__}.tree")
-        stepper = importlib.import_module(f"{__name__}.stepper")
+    pool, tree, stepper = load("pool", "tree", "stepper")
     compile_hashes()
     factories = {
         Surface.POOL: pool.SglangPool,
         Surface.TREE: tree.SglangTree,
         Surface.STEPPER: stepper.SglangStepper,
     }
-    return Engine("sglang", installed, factories)
+    return Engine("sglang", version(DISTRIBUTION), factories)
+
+
+def hybrid_engine() -> Engine:
+    """Its scheduler with several groups of layers. Raises `ImportError`."""
+    (hybrid,) = load("hybrid")
+    return Engine("sglang-hybrid", version(DISTRIBUTION), {Surface.STEPPER: hybrid.SglangHybrid})
+
+
+def load(*names: str) -> list[ModuleType]:
+    """The modules of ours that import SGLang, without what it says to a terminal. Raises `ImportError`."""
+    version(DISTRIBUTION)
+    stand_in()
+    logging.getLogger("sglang").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says of every quantization which accelerators it wants
+        return [importlib.import_module(f"{__name__}.{name}") for name in names]
 
 
 def compile_hashes() -> None:

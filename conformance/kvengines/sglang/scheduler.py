@@ -11,24 +11,24 @@ from types import SimpleNamespace
 from typing import Any
 
 from sglang.srt.disaggregation.utils import DisaggregationMode
+from sglang.srt.managers import scheduler
 from sglang.srt.managers.schedule_batch import ScheduleBatch
 from sglang.srt.managers.schedule_policy import SchedulePolicy
 from sglang.srt.managers.scheduler import Scheduler
 from sglang.srt.managers.scheduler_components.batch_result_processor import SchedulerBatchResultProcessor
 from sglang.srt.managers.scheduler_components.new_token_ratio_tracker import NewTokenRatioTracker
 from sglang.srt.mem_cache.cache_init_params import CacheInitParams
-from sglang.srt.mem_cache.memory_pool import ReqToTokenPool
 from sglang.srt.mem_cache.radix_cache import RadixCache
 from sglang.srt.mem_cache.unified_radix_cache import ComponentType, UnifiedRadixCache
 from sglang.srt.runtime_context import publish
 from sglang.srt.server_args import ServerArgs
 from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
-from kvengines.sglang.allocators import allocator
+from kvengines.sglang.allocators import CPU, allocator, rows, window_allocator
+from kvspec.layout import Kind, Layout
 from kvspec.plans import Action, Preempted, TurnedAway
 from kvspec.vocabulary import RequestId, World
 
-CPU = "cpu"
 VOCABULARY = 1 << 10
 NO_LIMIT = 1 << 20
 
@@ -36,7 +36,10 @@ NO_LIMIT = 1 << 20
 @cache
 def configure() -> None:
     """Publish a scheduler's configuration on a CPU, once in a process; requests run up to the rows of the pool."""
-    publish(ServerArgs(model_path="none", device=CPU, pp_max_micro_batch_size=NO_LIMIT), role="scheduler")
+    arguments = ServerArgs(model_path="none", device=CPU, pp_max_micro_batch_size=NO_LIMIT)
+    # Otherwise the first tree with states asks for the model's configuration, over the network.
+    arguments._mamba_cache_chunk_size = 64
+    publish(arguments, role="scheduler")
 
 
 def nothing(*arguments: Any, **options: Any) -> Any:
@@ -63,11 +66,11 @@ class BareScheduler(Scheduler):  # type: ignore[misc] # the installed package is
     # Off.
     enable_hicache_storage = enable_hierarchical_cache = enable_hisparse = enable_lmcache = enable_lora = False
     enable_overlap = enable_priority_preemption = enable_priority_scheduling = enable_skip_finishing_decode = False
-    abort_on_priority_when_disabled = enable_unified_cache_external_linker = is_hybrid_swa = False
+    abort_on_priority_when_disabled = enable_unified_cache_external_linker = False
     is_mixed_chunk = require_mlp_sync = False
     decode_offload_manager = dllm_config = dynamic_chunk_sizer = hisparse_coordinator = max_new_tokens_limit = None
     max_queued_requests = min_free_slots_delayer = prefill_delayer = scheduler_stage_metrics = None
-    sliding_window_size = truncation_align_size = _pending_chunked_abort_req = None
+    truncation_align_size = _pending_chunked_abort_req = None
     # Other processes and devices.
     beam_coordinator = SimpleNamespace(pending_member_rows=lambda batch: 0, retire_group=nothing)
     dp_attn_adapter = SimpleNamespace(maybe_prepare_mlp_sync_batch=first, maybe_convert_decode_to_extend=first)
@@ -78,19 +81,31 @@ class BareScheduler(Scheduler):  # type: ignore[misc] # the installed package is
 
     def __init__(self, world: World) -> None:
         configure()
-        self.page_size = world.block_size
-        self.chunked_prefill_size = world.token_budget // world.block_size * world.block_size
-        self.max_total_num_tokens = (world.num_blocks - 1) * world.block_size
+        groups, pages = Layout.of(world).groups, world.num_blocks - 1
+        self.page_size = groups[0].block_size
+        # To SGLang a window is what is read besides a query's own position.
+        windows = [group.window - 1 for group in groups if group.kind is Kind.WINDOW]
+        self.sliding_window_size = next(iter(windows), None)
+        self.is_hybrid_swa, self.is_hybrid_ssm = bool(windows), any(group.kind is Kind.STATE for group in groups)
+        self.chunked_prefill_size = world.token_budget // self.page_size * self.page_size
+        self.max_total_num_tokens = pages * self.page_size
         self.max_req_len = self.max_total_num_tokens - 1
         self.max_running_requests = world.max_running
-        self.token_to_kv_pool_allocator = allocator(world.num_blocks - 1, world.block_size)
-        self.req_to_token_pool = ReqToTokenPool(world.max_running, self.max_total_num_tokens, CPU, False)
+        self.retracts = bool(world.options.get("test_retract"))
+        # 0.8 in a server.
+        self.window_pages = int(pages * float(str(world.options.get("swa_full_tokens_ratio", 1.0))))
+        self.token_to_kv_pool_allocator = (
+            window_allocator(pages, self.window_pages, self.page_size) if windows else allocator(pages, self.page_size)
+        )
+        self.req_to_token_pool = rows(world.max_running, self.max_total_num_tokens, states=self.is_hybrid_ssm)
+        components = {ComponentType.SWA: windows, ComponentType.MAMBA: self.is_hybrid_ssm}
         params = CacheInitParams(
-            disable=not world.caching,
+            disable=not world.caching or self.is_hybrid_ssm,
             req_to_token_pool=self.req_to_token_pool,
             token_to_kv_pool_allocator=self.token_to_kv_pool_allocator,
-            page_size=world.block_size,
-            tree_components=(ComponentType.FULL,),
+            page_size=self.page_size,
+            sliding_window_size=self.sliding_window_size,
+            tree_components=(ComponentType.FULL, *(kind for kind, there in components.items() if there)),
             # The other core, in Rust, does not show its nodes.
             tree_core_backend="python",
         )
@@ -141,8 +156,10 @@ class BareScheduler(Scheduler):  # type: ignore[misc] # the installed package is
 
     def next_batch(self) -> Any:
         """The head of `event_loop_normal`: what to run now, or None."""
+        scheduler.TEST_RETRACT = self.retracts  # a server reads SGLANG_TEST_RETRACT once, when it is imported
         plan = self.get_next_batch_to_run(self.running_batch, self.last_batch)
         self.running_batch, self.last_batch = plan.running_batch, plan.batch_to_run
+        self.forward_ct += plan.batch_to_run is not None
         return plan.batch_to_run
 
     def result(self, batch: Any, result: Any) -> None:

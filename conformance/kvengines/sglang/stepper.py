@@ -37,6 +37,8 @@ class SglangStepper:
             "cache": ("unified", "radix"),
             "new_token_ratio": ("first", "decayed", "decayed"),
             "ignore_eos": (False, False, True),
+            # SGLang's own switch for tests: every third step takes a decoding request away from the others.
+            "test_retract": (False, False, True),
         },
         aborts=False,
         # Page 0 takes what padded tokens write.
@@ -50,8 +52,8 @@ class SglangStepper:
     )
 
     def __init__(self, world: World) -> None:
-        self.size = world.block_size
         self.scheduler = BareScheduler(world)
+        self.size = self.scheduler.page_size
         if world.options.get("new_token_ratio") == "decayed":
             self.scheduler.new_token_ratio_tracker.current = self.scheduler.new_token_ratio_tracker.min
         self.ignore_eos = bool(world.options.get("ignore_eos"))

@@ -30,8 +30,8 @@ class Stepper(Protocol):
     def abort(self, request: RequestId) -> None:
         """The client cancels, in whatever phase the request is."""
 
-    def free_blocks(self) -> int:
-        """How many blocks a new request could get: free, or idle and cached."""
+    def free_blocks(self) -> int | tuple[int, ...]:
+        """How many blocks a new request could get: free, or idle and cached. Of pools of their own, for each group."""
 
 
 class StepperExtras(Protocol):

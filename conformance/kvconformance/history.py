@@ -88,14 +88,14 @@ class Fail(Operation, frozen=True):
 
 
 class Grow(Operation, frozen=True):
-    """A request gets homes for its next tokens, sampling one if none is left."""
+    """A request gets slots for its next tokens, sampling one if none is left."""
 
     which: int = 0
     count: int = 1
 
 
 class Commit(Operation, frozen=True):
-    """What a request was given homes for is computed."""
+    """What a request was given slots for is computed."""
 
     which: int = 0
 

@@ -44,7 +44,7 @@ class ContiguousPool:
         return tuple(BlockId(b) for b in range(first, first + self.length))
 
     def extend(self, id: RequestId, count: int) -> Extension:
-        """The buffer already has a home for every token that the request may ever have."""
+        """The buffer already has a slot for every token that the request may ever have."""
         return Extension(self.table(id))
 
     def computed(self, id: RequestId, num_computed: int) -> None:

@@ -49,7 +49,7 @@ class Holding:
         self.tokens: list[TokenId] = list(request.prompt)
         self.tables = tables
         self.allocated = self.computed = hit
-        """Tokens that have homes, and those of which the step has finished: between them is what is in flight."""
+        """Tokens that have slots, and those of which the step has finished: between them is what is in flight."""
 
 
 class ReferenceGroups:

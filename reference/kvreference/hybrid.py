@@ -64,7 +64,7 @@ class HybridPool(ReferencePool):
     # Admission and growth.
 
     def begin(self, holding: Holding, chunk: int, *, resumed: bool = False) -> Admission | None:
-        """Share the longest hit and give homes to the next `chunk` tokens; None if they do not fit."""
+        """Share the longest hit and give slots to the next `chunk` tokens; None if they do not fit."""
         own, manager = hybrid(holding), self.manager
         hit, tables = manager.longest_hit(own.request, own.tokens)
         count = min(chunk, len(own.tokens) - hit)
@@ -79,7 +79,7 @@ class HybridPool(ReferencePool):
         return Admission(hit, count, ())
 
     def extend(self, id: RequestId, count: int) -> Extension | None:
-        """Give homes to the next `count` tokens, making the blocks that they continue private; None if not."""
+        """Give slots to the next `count` tokens, making the blocks that they continue private; None if not."""
         holding = self.holdings[id]
         new, shared = self.manager.new_entries(holding.tables, holding.allocated + count), self.continued(holding)
         if sum(new) + len(shared) > self.blocks.num_idle:

@@ -1,4 +1,4 @@
-"""The block manager: gives requests homes for their tokens, shares cached prefixes, copies before it writes."""
+"""The block manager: gives requests slots for their tokens, shares cached prefixes, copies before it writes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ReferencePool:
         return Hit(self.hit_length(blocks), tuple(blocks))
 
     def admit(self, request: Request, chunk: int) -> Admission | None:
-        """Share the longest hit and give homes to the next `chunk` tokens; None if they do not fit.
+        """Share the longest hit and give slots to the next `chunk` tokens; None if they do not fit.
 
         Raises `Rejected` if the request could never finish in this pool.
         """
@@ -115,7 +115,7 @@ class ReferencePool:
     # Growth.
 
     def extend(self, id: RequestId, count: int) -> Extension | None:
-        """Give homes to the next `count` tokens, making the block that they continue private; None if not."""
+        """Give slots to the next `count` tokens, making the block that they continue private; None if not."""
         holding = self.holdings[id]
         total = holding.allocated + count
         new = self.new_blocks(holding.table, holding.allocated, total)

@@ -87,7 +87,7 @@ def _free_set(state: State, free_set: tuple[BlockId, ...], tally: Tally) -> None
     """
     tally.met(rules.COUNT_EQUALS_HOLDERS, rules.NO_DANGLING_REFERENCE)
     names = set(free_set)
-    if len(names) == len(free_set) and state.evictable.keys() >= names:
+    if len(names) == len(free_set) and state.free.keys() >= names:
         return
     for id, times in Counter(free_set).items():
         if state.blocks[id].fence:

@@ -101,7 +101,7 @@ class Start(_Hits):
 
 @dataclass(frozen=True, slots=True)
 class Reserve(_Holds):
-    """A running request's table grows to `table`, with homes for its first `end` tokens; nothing is written yet."""
+    """A running request's table grows to `table`, with slots for its first `end` tokens; nothing is written yet."""
 
     request: RequestId
     end: int

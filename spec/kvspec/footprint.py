@@ -23,7 +23,7 @@ _ONLY_WORDS: Final[dict[type, set[str]]] = {
 """Fields that a rule asks for its name or its count only; releases and depths are told by `_batches`."""
 
 _APART: Final[dict[type, set[str]]] = {
-    State: {"requests", "present", "blocks", "evictable", "in_flight", "transfers", "starts"}
+    State: {"requests", "present", "blocks", "free", "in_flight", "transfers", "starts"}
     | {"contexts", "world", "capabilities", "layout", "mirror", "shown", "kept"},
     Live: {"tables"},
     Block: set(),
@@ -48,7 +48,7 @@ def footprint(state: State, nameless: bool = False) -> object:
     """
     order = _order(state) if nameless else [BlockId(id) for id in range(len(state.blocks))]
     names = {id: place for place, id in enumerate(order)}
-    idle = [names[id] for id in state.evictable]
+    idle = [names[id] for id in state.free]
     present = [live for live in state.requests.values() if _matters(state, live)]
     return (
         _frozen(_STATE(state)),
@@ -95,8 +95,8 @@ def _order(state: State) -> Sequence[BlockId]:
         return state.blocks[id].depth, repr(_look(state, id))
 
     held = dict.fromkeys(id for live in state.requests.values() for id in live.held())
-    idle = list(state.evictable) if "lru" in state.capabilities.profiles else sorted(state.evictable, key=look)
-    others = [BlockId(id) for id in range(len(state.blocks)) if id not in held and id not in state.evictable]
+    idle = list(state.free) if "lru" in state.capabilities.profiles else sorted(state.free, key=look)
+    others = [BlockId(id) for id in range(len(state.blocks)) if id not in held and id not in state.free]
     return [*held, *idle, *sorted(others, key=look)]
 
 

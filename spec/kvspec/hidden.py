@@ -141,11 +141,11 @@ def _hits(state: State, event: StartSomewhere) -> Iterator[Course]:
 
 
 def _tables(state: State, event: ComputeSomewhere, nameless: bool) -> Iterator[Course]:
-    """The event with every table that has a home for its positions; at least one, for the guards to judge."""
+    """The event with every table that has a slot for its positions; at least one, for the guards to judge."""
     table = tuple(live_of(state, event.request).table)
     need = max(0, state.world.blocks_for(event.start + event.count) - len(table))
     spare = state.capabilities.lookahead_blocks
-    idle = tuple(state.evictable)
+    idle = tuple(state.free)
     if need > len(idle):
         yield (ev.Compute(event.request, event.start, event.count, table + idle),)
         return
@@ -159,19 +159,19 @@ def _tables(state: State, event: ComputeSomewhere, nameless: bool) -> Iterator[C
 
 def _longest_idle(state: State, size: int) -> Iterable[tuple[BlockId, ...]]:
     """An engine that promises this order has no other choice."""
-    return (tuple(islice(state.evictable, size)),)
+    return (tuple(islice(state.free, size)),)
 
 
 def _in_each_order(state: State, size: int) -> Iterable[tuple[BlockId, ...]]:
-    return permutations(state.evictable, size)
+    return permutations(state.free, size)
 
 
 def _of_each_kind(state: State, size: int, among: Iterable[BlockId] | None = None) -> Iterator[tuple[BlockId, ...]]:
     """Choices of idle blocks that differ in more than names; a block that is taken forgets its place among them."""
     kinds: dict[object, list[BlockId]] = {}
-    for id in state.evictable if among is None else among:
+    for id in state.free if among is None else among:
         kinds.setdefault(kind(state, id), []).append(id)
-    places = {id: place for place, id in enumerate(state.evictable)}
+    places = {id: place for place, id in enumerate(state.free)}
     for new in _shares(list(kinds.values()), size):
         yield tuple(sorted(new, key=places.__getitem__))
 
@@ -192,13 +192,13 @@ def _shares(groups: Sequence[Sequence[BlockId]], size: int) -> Iterator[tuple[Bl
 def _unseen_takes(state: State, live: Live) -> int:
     """Most blocks that a step can have given to the request before it was preempted in the same step."""
     count = min(state.world.token_budget, len(live.tokens) - live.computed)
-    homes = state.world.blocks_for(live.computed + count) + state.capabilities.lookahead_blocks
-    return max(0, homes - len(live.table))
+    wanted = state.world.blocks_for(live.computed + count) + state.capabilities.lookahead_blocks
+    return max(0, wanted - len(live.table))
 
 
 def _choices(state: State, most: int, nameless: bool = False) -> Iterator[tuple[BlockId, ...]]:
     """Every choice of at most so many idle blocks that hold something, none first."""
-    full = [id for id in state.evictable if any(context is not None for context in state.blocks[id].contexts)]
+    full = [id for id in state.free if any(context is not None for context in state.blocks[id].contexts)]
     sizes = range(max(0, min(most, len(full))) + 1)
     if nameless:
         return chain.from_iterable(_of_each_kind(state, size, full) for size in sizes)
@@ -225,7 +225,7 @@ def _lose(candidate: Candidate, lost: Lost) -> None:
 def _settle(candidate: Candidate, tally: Tally) -> None:
     """What had to be taken before a block that was lost unseen was indeed taken in the same step."""
     state = candidate.state
-    kept = [id for id in candidate.owed if id in state.evictable and state.blocks[id].key is not None]
+    kept = [id for id in candidate.owed if id in state.free and state.blocks[id].key is not None]
     tally.met(CONTIGUOUS_CHAIN)
     if kept:
         seen = f"a block that a victim took unseen was evicted before block {kept[0]} behind it"

@@ -22,7 +22,7 @@ def broken_invariants(state: State) -> Broken:
     holders = state.holders()
     for id, block in enumerate(state.blocks):
         name = BlockId(id)
-        yield from broken_block(block, id, holders.get(name, 0), name in state.evictable, state.reserved(name))
+        yield from broken_block(block, id, holders.get(name, 0), name in state.free, state.reserved(name))
     for live in state.requests.values():
         yield from broken_request(state, live)
     yield from broken_step(state)
@@ -34,7 +34,7 @@ def broken_block(block: Block, id: int, holders: int, evictable: bool, reserved:
         yield rules.COUNT_EQUALS_HOLDERS, f"S1: block {id} counts {block.ref}, has {holders} holders"
     idle = block.ref == 0 and not block.fence and not reserved
     if idle != evictable:
-        yield rules.CONSERVATION, f"S2: block {id} idle={idle}, evictable={evictable}"
+        yield rules.CONSERVATION, f"S2: block {id} idle={idle}, free={evictable}"
     if reserved and holders:
         yield rules.RESERVED_BLOCK, f"S2: the reserved block {id} has {holders} holders"
     if block.key is not None and block.contexts[-1] != block.key:
@@ -58,7 +58,7 @@ def broken_request(state: State, live: Live) -> Broken:
 
 
 def _broken_tables(state: State, live: Live) -> Broken:
-    lookahead, name, end = state.capabilities.lookahead_blocks, live.request.id, max(live.computed, live.homes)
+    lookahead, name, end = state.capabilities.lookahead_blocks, live.request.id, max(live.computed, live.allocated)
     for number, (group, table) in enumerate(zip(state.layout.groups, live.tables, strict=True)):
         if not group.entries(end - group.lag) <= len(table) <= group.entries(end) + lookahead:
             yield rules.ONE_PAGE_ROUNDING, f"S7: {name} has {len(table)} blocks for {live.computed} tokens"

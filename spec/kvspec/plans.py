@@ -132,7 +132,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A request was given `table`: a hit of `hit` tokens and homes for the next `count`."""
+    """A request was given `table`: a hit of `hit` tokens and slots for the next `count`."""
 
     hit: int
     count: int
@@ -141,7 +141,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A request's table after it was given homes for more tokens, and the copies that made shared blocks private."""
+    """A request's table after it was given slots for more tokens, and the copies that made shared blocks private."""
 
     table: tuple[BlockId, ...]
     copies: tuple[BlockCopy, ...] = ()
@@ -149,7 +149,7 @@ class Extension:
 
 @dataclass(frozen=True, slots=True)
 class GroupAdmission:
-    """A request was admitted on a hit of `hit` tokens, valid for all groups, with homes for the next `count`."""
+    """A request was admitted on a hit of `hit` tokens, valid for all groups, with slots for the next `count`."""
 
     hit: int
     count: int

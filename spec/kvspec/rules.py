@@ -282,7 +282,7 @@ FIT_AGREES_WITH_ALLOCATE = _rule(
 )
 COVERAGE_AND_LIMIT = _rule(
     "alloc/coverage-and-limit",
-    "Before a step each request owns a home for every position the step writes, and never more than its limit.",
+    "Before a step each request owns a slot for every position the step writes, and never more than its limit.",
     (POOL, STEPPER, GROUPS),
     sources=("S7", "vLLM #10730", "TensorRT-LLM #13320"),
 )

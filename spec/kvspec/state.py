@@ -110,7 +110,7 @@ class Live:
     computed: int = 0
     tables: list[list[BlockId | None]] = field(default_factory=lambda: [[]])
     filled: list[int] = field(default_factory=lambda: [0])
-    homes: int = 0
+    allocated: int = 0
     """How many tokens the tables were asked to hold."""
     hit: int = 0
     ran: bool = False
@@ -173,7 +173,7 @@ class State:
     contexts: Contexts
     requests: dict[RequestId, Live]
     blocks: list[Block]
-    evictable: dict[BlockId, None]
+    free: dict[BlockId, None]
     left: int
     layout: Layout
     present: dict[RequestId, Live] = field(default_factory=dict, compare=False)
@@ -212,7 +212,7 @@ class State:
         twin.requests = {id: live.copy() for id, live in self.requests.items()}
         twin.present = {id: twin.requests[id] for id in self.present}
         twin.blocks = [block.copy() for block in self.blocks]
-        twin.evictable, twin.transfers = dict(self.evictable), dict(self.transfers)
+        twin.free, twin.transfers = dict(self.free), dict(self.transfers)
         twin.planned, twin.in_flight, twin.starts = dict(self.planned), dict(self.in_flight), dict(self.starts)
         return twin
 
@@ -244,8 +244,8 @@ class State:
     def available_in(self, pool: int) -> int:
         """Number of blocks of a pool that could be handed out now."""
         if self.layout.num_pools == 1:
-            return len(self.evictable)
-        return sum(id // self.world.num_blocks == pool for id in self.evictable)
+            return len(self.free)
+        return sum(id // self.world.num_blocks == pool for id in self.free)
 
     def earliest(self, live: Live) -> int:
         """The position of the request's earliest query that is in flight, planned or still to come."""
@@ -280,7 +280,7 @@ class State:
         return request.limit <= self.world.max_model_len and max(needs) <= blocks
 
     def infeasible(self, request: Request) -> bool:
-        """Whether the request cannot finish even when alone: its last token but one finds no home, whoever trims.
+        """Whether the request cannot finish even when alone: its last token but one finds no slot, whoever trims.
 
         Between `feasible` and `infeasible` lies the one token whose keys and values nobody reads; engines differ.
         """
@@ -306,9 +306,9 @@ def initial(world: World, capabilities: Freedoms, contexts: Contexts | None = No
         contexts=contexts or Contexts(),
         requests={},
         blocks=[untouched] * (world.num_blocks * layout.num_pools),
-        evictable={},
+        free={},
         left=world.token_budget,
         layout=layout,
     )
-    state.evictable = {id: None for id in map(BlockId, range(len(state.blocks))) if not state.reserved(id)}
+    state.free = {id: None for id in map(BlockId, range(len(state.blocks))) if not state.reserved(id)}
     return state

@@ -148,13 +148,13 @@ def test_the_last_token_that_is_sampled_is_not_computed() -> None:
 
 
 class DraftsAhead(ReferenceGroups):
-    """A drafter in the step itself, with a home for what it drafts from a sampled token where `homes` says so."""
+    """A drafter in the step itself, with a home for what it drafts from a sampled token where `allocated` says so."""
 
     capabilities = replace(
         ReferenceGroups.capabilities, layouts=("full:1 draft:1:1",), drafts_ahead=True, profiles=frozenset()
     )
 
-    def homes(self, request: Request, known: int) -> bool:
+    def allocated(self, request: Request, known: int) -> bool:
         return known + 1 < request.limit
 
     def admit(self, request: Request, chunk: int) -> GroupAdmission | None:
@@ -168,14 +168,14 @@ class DraftsAhead(ReferenceGroups):
 
     def new_entries(self, tables: Sequence[Sequence[BlockId | None]], end: int) -> list[int]:
         request, known = self.now
-        drafted = end if end < known or self.homes(request, known) else end - 1
+        drafted = end if end < known or self.allocated(request, known) else end - 1
         return [max(0, need - len(table)) for need, table in zip((end, drafted), tables, strict=True)]
 
 
 class NoHomeAhead(DraftsAhead):
     """Forgets that the next step reads what is drafted from the sampled token."""
 
-    def homes(self, request: Request, known: int) -> bool:
+    def allocated(self, request: Request, known: int) -> bool:
         return False
 
 

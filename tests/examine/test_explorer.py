@@ -70,7 +70,7 @@ def renamed(state: State, names: list[int]) -> State:
         new.blocks[names[id]] = block.copy()
     for live in new.requests.values():
         live.tables = [[names[id] for id in live.table]]  # type: ignore[misc]
-    new.evictable = {names[id]: None for id in state.evictable}  # type: ignore[misc]
+    new.free = {names[id]: None for id in state.free}  # type: ignore[misc]
     new.in_flight = {step: frozenset(names[id] for id in ids) for step, ids in state.in_flight.items()}  # type: ignore[misc]
     new.transfers = {t: frozenset(names[id] for id in ids) for t, ids in state.transfers.items()}  # type: ignore[misc]
     return new
@@ -87,7 +87,7 @@ def test_names_of_blocks_are_not_part_of_a_key(scope: Scope) -> None:
 
 def test_every_field_of_a_state_is_kept_or_dropped_for_a_reason() -> None:
     kept = {
-        "State": {*Header._fields, "requests", "blocks", "evictable", "in_flight"},
+        "State": {*Header._fields, "requests", "blocks", "free", "in_flight"},
         "Live": {*Local._fields, "tables", "preempted_in"},
         "Block": {*Physical._fields},
     }

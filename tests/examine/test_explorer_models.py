@@ -112,7 +112,7 @@ def test_names_of_blocks_are_not_part_of_a_key(small: Small) -> None:
             state.blocks[new] = before.blocks[old]
         for live in state.requests.values():
             live.tables = [[None if id is None else BlockId(names[id]) for id in table] for table in live.tables]
-        state.evictable = {BlockId(names[id]): None for id in before.evictable}
+        state.free = {BlockId(names[id]): None for id in before.free}
         state.in_flight = {step: frozenset(BlockId(names[id]) for id in ids) for step, ids in before.in_flight.items()}
         assert model.key(state) == model.key(before)
 

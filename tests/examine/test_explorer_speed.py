@@ -24,7 +24,7 @@ def canonical(state: State) -> str:
     order: dict[int, None] = {}
     for live in state.requests.values():
         order.update(dict.fromkeys(live.table))
-    order.update(state.evictable)
+    order.update(state.free)
     names = {id: name for name, id in enumerate(order)}
     requests = [
         (live.phase.value, live.tokens, live.computed, [names[id] for id in live.table], live.ran)
@@ -34,7 +34,7 @@ def canonical(state: State) -> str:
     ]
     done = [live.phase.value == "done" for live in state.requests.values()]
     blocks = [(block.contexts, block.key, block.ref) for block in (state.blocks[id] for id in order)]
-    return repr((requests, done, blocks, len(state.evictable), state.left, state.progressed))
+    return repr((requests, done, blocks, len(state.free), state.left, state.progressed))
 
 
 def allowed(model: PagedModel, state: State) -> Iterator[State]:

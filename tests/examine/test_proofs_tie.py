@@ -40,7 +40,7 @@ def test_the_outcome_asks_for_every_event_and_every_refusal(monkeypatch: pytest.
 
 def _uncounted(state: State, ids: Any) -> None:
     for id in ids:
-        state.evictable.pop(id, None)
+        state.free.pop(id, None)
 
 
 def _early(state: State, live: Any, number: int, start: int) -> None:

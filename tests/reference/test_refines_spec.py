@@ -25,7 +25,7 @@ from kvspec.vocabulary import Phase, Surface
 def assert_same_blocks(pool: ReferencePool, state: State) -> None:
     """Counts, order of the idle queue, fences, tables and what is cached."""
     assert pool.blocks.count == [block.ref for block in state.blocks]
-    assert list(pool.blocks.idle) == list(state.evictable)
+    assert list(pool.blocks.idle) == list(state.free)
     fences = {id: len(block.fence) for id, block in enumerate(state.blocks) if block.fence}
     assert +pool.blocks.fenced == fences
     assert {id: list(h.table) for id, h in pool.holdings.items()} == {

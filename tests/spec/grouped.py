@@ -50,7 +50,7 @@ def having(cache: Judged, **declared: Any) -> Judged:
 
 
 def admit(who: Request, hit: int, end: int, tables: Tables) -> Move:
-    """A request is added, begins on a hit, and is given homes for its first `end` tokens."""
+    """A request is added, begins on a hit, and is given slots for its first `end` tokens."""
 
     def move(state: State) -> Iterator[ev.Event]:
         if who.id not in state.requests:
@@ -65,7 +65,7 @@ def admit(who: Request, hit: int, end: int, tables: Tables) -> Move:
 
 
 def grow(id: RequestId, end: int, tables: Tables) -> Move:
-    """A running request is given homes for its first `end` tokens."""
+    """A running request is given slots for its first `end` tokens."""
     return ev.Reserve(id, end, tables[0], tables[1:])
 
 

@@ -343,7 +343,7 @@ def in_table(number: int, table: list[int | None]) -> Judged:
     cache = both()
     cache.state.requests[A].tables[number] = [None if id is None else BlockId(id) for id in table]
     holders = cache.state.holders()
-    cache.state.evictable |= dict.fromkeys({BlockId(id) for id in range(1, 7)} - holders.keys())
+    cache.state.free |= dict.fromkeys({BlockId(id) for id in range(1, 7)} - holders.keys())
     for id, block in enumerate(cache.state.blocks[1:7], 1):
         block.ref = holders.get(BlockId(id), 0)
     return cache

@@ -215,7 +215,7 @@ def test_a_draft_that_was_hit_too_far_comes_back_without_a_key() -> None:
 
 
 def test_what_was_held_and_is_not_read_comes_back_where_it_has_a_home() -> None:
-    """Entry 0 of the window was not given back: it is as good for others as before; without a home it is none."""
+    """Entry 0 of the window was not given back: it is as good for others as before; without a slot it is none."""
     held = ran(world(HYBRID, num_blocks=20), FIVE, (1, 2, 3), (4, 5, 6))
     back = play(out(held), swap_in(TWO, (10, 11, 12), (13, 14, 15)), ev.TransferDone(TWO))
     asked = request(B, 0, 0, 1)
@@ -392,7 +392,7 @@ SEVEN = request(A, 0, 0, 0, 0, 0, 0, 0)
 
 
 def chunked(*chunks: int, groups: str = HYBRID) -> Judged:
-    """A's seven tokens have homes 1 to 4 and 5 to 8; a step for each chunk is on the device."""
+    """A's seven tokens have slots 1 to 4 and 5 to 8; a step for each chunk is on the device."""
     tables = ids((1, 2, 3, 4), (5, 6, 7, 8))
     return play(world(groups, num_blocks=20), admit(SEVEN, 0, 7, tables), *(compute(A, chunk) for chunk in chunks))
 

@@ -488,15 +488,15 @@ def count_one_more(state: State) -> None:
 
 def count_one_less(state: State) -> None:
     state.blocks[0].ref -= 1
-    state.evictable[HERE] = None
+    state.free[HERE] = None
 
 
 def forget_an_idle_block(state: State) -> None:
-    del state.evictable[GONE]
+    del state.free[GONE]
 
 
 def offer_a_held_block(state: State) -> None:
-    state.evictable[HERE] = None
+    state.free[HERE] = None
 
 
 def offer_a_fenced_block(state: State) -> None:
@@ -514,7 +514,7 @@ def key_without_content(state: State) -> None:
 def name_a_block_twice(state: State) -> None:
     state.requests["A"].table[1] = HERE  # type: ignore[index]
     state.blocks[0].ref, state.blocks[1].ref = 2, 0
-    state.evictable[BlockId(1)] = None
+    state.free[BlockId(1)] = None
     state.blocks[0].contexts = [*state.requests["A"].contexts[2:3], None]  # type: ignore[index]
 
 
@@ -525,13 +525,13 @@ def compute_beyond_the_tokens(state: State) -> None:
 def hold_one_block_too_many(state: State) -> None:
     state.requests["A"].table.append(GONE)  # type: ignore[index]
     state.own(GONE).ref = 1
-    del state.evictable[GONE]
+    del state.free[GONE]
 
 
 def hold_one_block_too_few(state: State) -> None:
     state.requests["A"].table.pop()  # type: ignore[index]
     state.blocks[1].ref = 0
-    state.evictable[BlockId(1)] = None
+    state.free[BlockId(1)] = None
 
 
 def wait_and_hold(state: State) -> None:

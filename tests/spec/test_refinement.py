@@ -147,7 +147,7 @@ def taking(*blocks: int) -> tuple[ev.Event, ...]:
 
 
 def test_a_victim_may_have_taken_a_tail_unseen_but_no_more_than_its_step_needs() -> None:
-    """B has a home for its second token: unseen it can have taken one block at most, for a third."""
+    """B has a slot for its second token: unseen it can have taken one block at most, for a third."""
     grown = (*VICTIM[:-1], ev.EndStep(), ev.Compute("B", 1, 1, (3,)), ev.EndStep(), ev.Sample("B", 1), ev.Preempt("B"))  # type: ignore[arg-type]
     idle = replace(LONG, idle_steps=1)
     refutes(
@@ -350,7 +350,7 @@ def renamed(state: State, names: list[int]) -> State:
     other = state.copy()
     for old, new in enumerate(names):
         other.blocks[new] = state.blocks[old].copy()
-    other.evictable = {BlockId(names[id]): None for id in state.evictable}
+    other.free = {BlockId(names[id]): None for id in state.free}
     other.in_flight = {step: frozenset(BlockId(names[id]) for id in ids) for step, ids in state.in_flight.items()}
     other.transfers = {one: frozenset(BlockId(names[id]) for id in ids) for one, ids in state.transfers.items()}
     for live in other.requests.values():

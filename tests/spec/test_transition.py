@@ -238,7 +238,7 @@ def test_merging_duplicates_must_be_declared_and_right() -> None:
     breaks(rules.NO_DANGLING_REFERENCE, *twice, ev.Remap("B", 0, 0))
     merging = replace(PLAIN, remaps_duplicates=True)
     state = after(*twice, ev.Remap("B", 0, 0), capabilities=merging)
-    assert state.blocks[0].ref == 2 and 2 in state.evictable
+    assert state.blocks[0].ref == 2 and 2 in state.free
     breaks(rules.CONTENT_MATCHES_KEY, *twice, ev.Remap("B", 0, 1), capabilities=merging)
 
 

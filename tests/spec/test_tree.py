@@ -133,7 +133,7 @@ SALTY = frozenset(tree().chain(SHORT, SALTED))
 
 def filled(left: frozenset[Content]) -> ev.Insert:
     """NEW is inserted, and besides it only `left` remains."""
-    return ev.Insert(NEW, NO_PARTS, 0, left=pages(NEW) | left)
+    return ev.Insert(NEW, NO_PARTS, 0, remaining=pages(NEW) | left)
 
 
 @pytest.mark.parametrize("left", [pages(SHORT), pages(SHORT) | SALTY, pages(LONG)], ids=["all", "leaves", "two chains"])
@@ -163,7 +163,7 @@ def test_what_vanishes_while_there_is_room_was_not_evicted() -> None:
 
 def test_what_is_known_of_an_inserted_prefix_is_kept() -> None:
     state, longer = full(), tokens(*LONG, 7, 7)
-    judge(state, ev.Insert(longer, NO_PARTS, 6, left=pages(longer) - pages(LONG) | SALTY), Tally())
+    judge(state, ev.Insert(longer, NO_PARTS, 6, remaining=pages(longer) - pages(LONG) | SALTY), Tally())
     assert pages(longer) <= set(state.pages)
 
 
@@ -171,7 +171,7 @@ def test_places_of_what_was_evicted_for_an_insertion_are_free() -> None:
     room = ev.Insert(SHORT, NO_PARTS, 0, (0, 1, 2, 3)), ev.Insert(NEW, NO_PARTS, 0, (4, 5, 6, 7))
     state, last = tree(*room, insert(SHORT, parts=SALTED)), tokens(8, 8)
     event = ev.Insert(last, NO_PARTS, 0, (6, 7), pages(SHORT, NEW[:2], last) | SALTY)
-    assert broken(state, replace(event, left=pages(SHORT, NEW, last) | SALTY)) is CONSERVATION
+    assert broken(state, replace(event, remaining=pages(SHORT, NEW, last) | SALTY)) is CONSERVATION
     judge(state, event, Tally())
 
 
@@ -259,8 +259,8 @@ def test_a_reset_leaves_nothing_and_never_under_a_lock() -> None:
 # What is shown.
 
 
-def shown(*nodes: Node, evictable: int = 0, protected: int = 6, available: int | None = None) -> ev.Show:
-    return ev.Show(nodes, evictable, protected, available)
+def shown(*nodes: Node, evictable: int = 0, protected: int = 6, available: int | None = None) -> ev.Observe:
+    return ev.Observe(nodes, evictable, protected, available)
 
 
 UPPER, LOWER = Node(SHORT, 4, 2), Node(LONG, 2, 1)
@@ -298,7 +298,7 @@ def test_the_same_pages_may_be_cut_into_any_nodes() -> None:
         "more room than there is",
     ],
 )
-def test_locks_pages_and_sizes_are_those_of_the_ghost(show: ev.Show, rule: Rule) -> None:
+def test_locks_pages_and_sizes_are_those_of_the_ghost(show: ev.Observe, rule: Rule) -> None:
     assert broken(locked(), show) is rule
 
 

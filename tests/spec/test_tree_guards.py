@@ -190,7 +190,7 @@ def test_a_lock_counts_once_on_each_page_whatever_its_size(size: int) -> None:
 def test_what_vanishes_while_the_new_pages_just_fit_was_not_evicted() -> None:
     for count, missing in ((4, True), (5, False)):  # six fit
         state = tree(insert(tokens(*range(2 * count))))
-        judge(state, ev.Insert(tokens(8, 8, 9, 9), NO_PARTS, 0, left=pages(tokens(8, 8, 9, 9))), Tally())
+        judge(state, ev.Insert(tokens(8, 8, 9, 9), NO_PARTS, 0, remaining=pages(tokens(8, 8, 9, 9))), Tally())
         show = shown(Node(tokens(8, 8, 9, 9), 4, 0), evictable=4, protected=0)
         if missing:
             assert broken(state, show) is CONSERVATION
@@ -243,7 +243,7 @@ def test_room_and_pages_add_up_to_the_pool(available: int) -> None:
 
 
 def test_a_tree_need_not_tell_its_room_nor_publish() -> None:
-    judge(locked(), ev.Show((UPPER, LOWER), 0, 6), Tally())
+    judge(locked(), ev.Observe((UPPER, LOWER), 0, 6), Tally())
 
 
 def test_copies_that_a_tree_tells_of_are_counted_where_that_is_declared() -> None:

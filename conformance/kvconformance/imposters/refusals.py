@@ -122,7 +122,7 @@ class NegativeRestIsNoLimit(ReferencePool):
         return new <= rest or rest <= 0
 
 
-# A home for every position, within the limit.
+# A slot for every position, within the limit.
 
 
 class PreallocatesPastLimit(ReferencePool):

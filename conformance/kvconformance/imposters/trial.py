@@ -19,7 +19,7 @@ from kvspec.rules import REPRODUCIBLE_KEY, RULES, Rule
 from kvspec.violation import Tally
 
 EXAMPLES = 2_000
-SECONDS = 120.0
+SECONDS = 600.0
 ROUNDS = 4
 SHRINK_SECONDS = 1.0
 

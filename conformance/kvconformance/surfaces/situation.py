@@ -18,7 +18,7 @@ class Situation:
     live: int = 0
     running: int = 0
     pending: int = 0
-    """Running requests with homes for more than is computed."""
+    """Running requests with slots for more than is computed."""
     forks: int = 0
     transfers: int = 0
     held: bool = False
@@ -39,7 +39,7 @@ def situation_of(state: State) -> Situation:
     return Situation(
         live=len(live),
         running=len(running),
-        pending=sum(one.homes > one.computed for one in running),
+        pending=sum(one.allocated > one.computed for one in running),
         forks=sum(one.forked > 0 for one in state.requests.values()),
         transfers=len(state.transfers),
         held=any(one.table for one in state.requests.values()),

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 from kvconformance.checker import Said
 from kvconformance.history import History, Operation
+from kvexamine.telling.paged import published, span, tell, tokens_text
 from kvspec import events as ev
 from kvspec.state import PENDING, State
-from kvspec.telling import published, span, tell, tokens_text
 from kvspec.violation import Violation
 from kvspec.vocabulary import RequestId
 

@@ -17,10 +17,10 @@ from kvconformance.telling import story
 from kvconformance.telling.output import visible
 from kvconformance.traces.files import Header
 from kvconformance.traces.judging import Judgement
+from kvexamine.telling.paged import tell
 from kvspec import events as ev
 from kvspec.refinement import Evictions, Hidden, Observed, OneOf, Refuted, StartSomewhere, follow
 from kvspec.state import State
-from kvspec.telling import tell
 from kvspec.violation import HarnessFault, Tally
 
 LONGEST: Final = 12

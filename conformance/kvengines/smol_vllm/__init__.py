@@ -127,7 +127,7 @@ class Model:
 class SmolStepper(Memory):
     """`LLMEngine.step`, whole. It has no budget of tokens, no abort and no prefix cache.
 
-    At the end of a step the engine takes a home for the token that it has just sampled; it is shown as taken by the
+    At the end of a step the engine takes a slot for the token that it has just sampled; it is shown as taken by the
     step that computes the token. What the engine says of itself while the model runs is noted then, because by the time
     that the harness asks, the step is over.
     """
@@ -198,7 +198,7 @@ class SmolStepper(Memory):
     # Observations.
 
     def note(self, *, ahead: bool) -> Noted:
-        """What the engine says now; `ahead` where running sequences have a home for a token not computed yet."""
+        """What the engine says now; `ahead` where running sequences have a slot for a token not computed yet."""
         scheduler, tables, early = self.engine.scheduler, {}, set()
         for group in scheduler.running:
             table = self.table(group.group_id)

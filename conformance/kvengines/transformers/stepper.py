@@ -121,7 +121,7 @@ class TransformersStepper:
         },
         forks=True,
         reserved_blocks=RESERVED,
-        # With num_return_sequences above 1 the last prompt token has a home one step before it is computed. How the
+        # With num_return_sequences above 1 the last prompt token has a slot one step before it is computed. How the
         # allocator itself rounds is judged on the Pool, which declares no lookahead.
         lookahead_blocks=1,
         # mark_complete_blocks lets a request adopt the published twin of a block that it has just filled.

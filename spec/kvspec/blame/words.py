@@ -108,20 +108,20 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         ),
         (r.COVERAGE_AND_LIMIT, "short"): (
             "{request} has {length} blocks of {size} for {end} tokens",
-            "a home for each",
+            "a slot for each",
         ),
         (r.COVERAGE_AND_LIMIT, "limit"): ("{request} owns {length} blocks", "at most {most}, which its limit needs"),
         (r.COVERAGE_AND_LIMIT, "fork"): (
             "the fork {request} has {length} blocks, its parent {wanted}",
-            "a fork has a home for every computed position",
+            "a fork has a slot for every computed position",
         ),
         (r.COVERAGE_AND_LIMIT, "fork entry"): (
             "of the fork {request} and its parent one has a block for entry {index} and one has none",
             "a fork has what its queries read of what its parent has, and no more",
         ),
-        (r.COVERAGE_AND_LIMIT, "no home"): (
+        (r.COVERAGE_AND_LIMIT, "no slot"): (
             "{request} computes position {position}, for which there is no block",
-            "a home for what it writes",
+            "a slot for what it writes",
         ),
         (r.COVERAGE_AND_LIMIT, "slots"): (
             "{request} computes {count} positions and writes {slots} slots",

@@ -56,7 +56,7 @@ def refuse(state: State, event: ev.Refuse, tally: Tally) -> None:
     live_of(state, event.request)
     tally.met(rules.FIT_AGREES_WITH_ALLOCATE)
     spare = state.capabilities.watermark_blocks + state.capabilities.lookahead_blocks * len(state.layout.groups)
-    idle = [id for id in event.hit if id in state.evictable]
+    idle = [id for id in event.hit if id in state.free]
     for pool, need in enumerate((event.need, *event.more)):
         free = state.available_in(pool) - sum(id // state.world.num_blocks == pool for id in idle)
         if need + spare > free:
@@ -94,7 +94,7 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
         share(state, table)
     live.phase, live.started = RUNNING, True
     live.tables, live.filled = [list(table) for table in tables], [event.hit for _ in tables]
-    live.hit = live.homes = live.computed = event.hit
+    live.hit = live.allocated = live.computed = event.hit
     live.swapped = None
     if not live.resumed:
         state.hit_tokens += event.hit

@@ -25,7 +25,7 @@ def grow(state: State, tally: Tally, live: Live, tables: Tables, end: int) -> No
             if block is not None:
                 take(state, tally, block, live, number)
         own.extend(new)
-    live.homes = max(live.homes, end)
+    live.allocated = max(live.allocated, end)
 
 
 def take(state: State, tally: Tally, id: BlockId, live: Live, number: int = 0) -> None:
@@ -50,7 +50,7 @@ def take(state: State, tally: Tally, id: BlockId, live: Live, number: int = 0) -
     if block.ref:
         tally.fail(rules.CONSERVATION, "taken", request=who, block=id, group=number)
     _check_eviction(state, tally, id, block)
-    state.evictable.pop(id, None)
+    state.free.pop(id, None)
     block = state.own(id)
     block.hand_over(number, state.layout.groups[number].slots)
     block.ref, block.epoch = 1, state.epoch
@@ -71,7 +71,7 @@ def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> No
             tally.fail(rules.CONTIGUOUS_CHAIN, "evicted", block=id, behind=behind[0])
     if "lru" in profiles and not state.layout.several:
         tally.met(rules.LRU_ORDER)
-        head = next(iter(state.evictable), None)
+        head = next(iter(state.free), None)
         if head != id:
             tally.fail(rules.LRU_ORDER, "taken", block=id, head=head)
 
@@ -81,7 +81,7 @@ def deeper(state: State, id: BlockId) -> list[BlockId]:
     block = state.blocks[id]
     return [
         other
-        for other in state.evictable
+        for other in state.free
         if other != id
         and state.blocks[other].key is not None
         and state.blocks[other].owner == block.owner
@@ -97,7 +97,7 @@ def share(state: State, ids: Table) -> None:
             continue
         block = state.own(id)
         if block.ref == 0:
-            state.evictable.pop(id, None)
+            state.free.pop(id, None)
         block.ref += 1
 
 
@@ -114,12 +114,12 @@ def release(state: State, *tables: Sequence[BlockId | None]) -> None:
             if block.ref == 0:
                 block.release, block.depth = state.releases, depth
                 if not block.fence:
-                    state.evictable[id] = None
+                    state.free[id] = None
 
 
 def forget_release_order(state: State) -> None:
     """Unseen, a victim may have taken any of the idle blocks and given them back: nothing follows from their order."""
-    for id in state.evictable:
+    for id in state.free:
         if state.blocks[id].release >= 0:
             state.releases += 1
             state.blocks[id].release = state.releases
@@ -151,7 +151,7 @@ def publish(state: State, live: Live, number: int, start: int) -> None:
     """Key every block that became full from slot `start` of a group on, unless it holds garbage.
 
     A recurrent state is full when it is that after all tokens of its entry; a step may pass over it. A block of a
-    window is not where it is a home for what was trimmed before a swap.
+    window is not where it is a slot for what was trimmed before a swap.
     """
     group, table = state.layout.groups[number], live.tables[number]
     size = group.block_size

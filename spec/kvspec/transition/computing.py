@@ -27,7 +27,7 @@ from kvspec.vocabulary import RUNNING
 
 
 def reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
-    """A running request is given homes for its next tokens.
+    """A running request is given slots for its next tokens.
 
     Raises what `require_phase` and `grow` raise.
     """
@@ -37,7 +37,7 @@ def reserve(state: State, event: ev.Reserve, tally: Tally) -> None:
 
 
 def compute(state: State, event: ev.Compute, tally: Tally) -> None:
-    """A step computes positions of a request: homes first, then in every group the writes, the reads, and the keys.
+    """A step computes positions of a request: slots first, then in every group the writes, the reads, and the keys.
 
     A recurrence reads the state that it overwrites before it does.
 

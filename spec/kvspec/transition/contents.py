@@ -68,7 +68,7 @@ def _write_run(state: State, tally: Tally, live: Live, number: int, run: Run, *,
         if must:
             tally.met(rules.COVERAGE_AND_LIMIT)
             position = run.first + group.lag
-            tally.fail(rules.COVERAGE_AND_LIMIT, "no home", request=live.request.id, group=number, position=position)
+            tally.fail(rules.COVERAGE_AND_LIMIT, "no slot", request=live.request.id, group=number, position=position)
         return
     _require_sole_owner(state, tally, live, number, id, run.first + group.lag)
     block = state.blocks[id]

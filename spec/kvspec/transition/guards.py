@@ -85,7 +85,7 @@ def require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
 
 
 def require_tables(state: State, tally: Tally, live: Live, tables: Tables, end: int) -> None:
-    """Each table extends the request's own, and has homes for what `end` tokens leave in its group, and none to spare.
+    """Each table extends the request's own, and has slots for what `end` tokens leave in its group, and none to spare.
 
     Raises alloc/coverage-and-limit, alloc/one-page-rounding, alloc/no-dangling-reference.
     """

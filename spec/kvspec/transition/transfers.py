@@ -57,7 +57,7 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     if live.transfer is not None:
         tally.fail(rules.IN_FLIGHT_FENCE, "both ways", request=event.request)
     grow(state, tally, live, per_group(state, event), live.computed)
-    live.homes = live.computed
+    live.allocated = live.computed
     _require_homes(state, tally, live)
     for place, (number, entry, offset) in enumerate(_slots(state, live)):
         table = live.tables[number]
@@ -86,7 +86,7 @@ def transfer_done(state: State, event: ev.TransferDone, tally: Tally) -> None:
         block.fence -= {event.transfer}
         if block.ref == 0 and not block.fence:
             block.release = state.releases
-            state.evictable[id] = None
+            state.free[id] = None
     for live in state.present.values():
         if live.transfer == event.transfer:
             live.transfer = None
@@ -147,4 +147,4 @@ def _begin_transfer(state: State, live: Live, transfer: TransferId, blocks: froz
     live.transfer = transfer
     for block in blocks:
         state.blocks[block].fence |= {transfer}
-        state.evictable.pop(block, None)
+        state.free.pop(block, None)

@@ -26,27 +26,27 @@ class Match:
 class Insert:
     """The whole pages of `tokens` are inserted: `known` tokens, says the engine, were there, the rest is at `slots`.
 
-    Only the pages `left` are in the tree after that (None: all that were, and the new ones).
+    Only the pages `remaining` are in the tree after that (None: all that were, and the new ones).
     """
 
     tokens: tuple[TokenId, ...]
     parts: KeyParts
     known: int
     slots: Slots | None = None
-    left: frozenset[Content] | None = None
+    remaining: frozenset[Content] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
     """An insertion does not fit: the pages that are not in the tree need more than the `available` free tokens.
 
-    Only the pages `left` are in the tree after that (None: all that were).
+    Only the pages `remaining` are in the tree after that (None: all that were).
     """
 
     tokens: tuple[TokenId, ...]
     parts: KeyParts
     available: int
-    left: frozenset[Content] | None = None
+    remaining: frozenset[Content] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Unlock:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Room for `asked` tokens was wanted; the engine says that it evicted `told`, and only the pages `left` remain."""
+    """Room for `asked` tokens was wanted; the engine says that it evicted `told`. Only `remaining` pages are left."""
 
     asked: int
     told: int
-    left: frozenset[Content]
+    remaining: frozenset[Content]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class Observe:
     """What the engine says of itself: its nodes, and sizes in tokens. Fields left None were not said."""
 
     nodes: tuple[Node, ...]
@@ -88,4 +88,4 @@ class Show:
     published: tuple[Published, ...] | None = None
 
 
-Event = Match | Insert | Refuse | Lock | Unlock | Evict | Reset | Show
+Event = Match | Insert | Refuse | Lock | Unlock | Evict | Reset | Observe

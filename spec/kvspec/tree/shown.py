@@ -21,7 +21,7 @@ def pages_of(state: TreeState, node: Node) -> Iterator[Content]:
             yield content
 
 
-def show(state: TreeState, event: ev.Show, tally: Tally) -> None:
+def observe(state: TreeState, event: ev.Observe, tally: Tally) -> None:
     """The nodes hold every page once, each with the locks that lie on it, and the sizes are those of the pages.
 
     Raises what `_pages`, `_locks` and `_sizes` raise; of what is published, the mirror judges.
@@ -33,7 +33,7 @@ def show(state: TreeState, event: ev.Show, tally: Tally) -> None:
         _published(state, event.published, tally)
 
 
-def _pages(state: TreeState, event: ev.Show, tally: Tally) -> None:
+def _pages(state: TreeState, event: ev.Observe, tally: Tally) -> None:
     """Every page stands in one node, and nothing else does.
 
     Raises alloc/conservation, prefix/symmetric-locks.
@@ -55,7 +55,7 @@ def _pages(state: TreeState, event: ev.Show, tally: Tally) -> None:
         tally.fail(rules.CONSERVATION, "strange", content=min(strange, key=str))
 
 
-def _locks(state: TreeState, event: ev.Show, tally: Tally) -> None:
+def _locks(state: TreeState, event: ev.Observe, tally: Tally) -> None:
     """Each node counts the locks that lie on its pages.
 
     Raises prefix/symmetric-locks.
@@ -68,7 +68,7 @@ def _locks(state: TreeState, event: ev.Show, tally: Tally) -> None:
                 tally.fail(rules.SYMMETRIC_LOCKS, "counted", content=content, counted=node.locks, locks=locks)
 
 
-def _sizes(state: TreeState, event: ev.Show, tally: Tally) -> None:
+def _sizes(state: TreeState, event: ev.Observe, tally: Tally) -> None:
     """The sizes are those of the pages.
 
     Raises alloc/conservation.

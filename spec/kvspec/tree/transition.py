@@ -14,9 +14,11 @@ from kvspec import rules
 from kvspec.mirror import Content
 from kvspec.tree import events as ev
 from kvspec.tree.places import by_page, require_free, require_own
-from kvspec.tree.shown import show
+from kvspec.tree.shown import observe
 from kvspec.tree.state import Page, TreeState
 from kvspec.violation import HarnessFault, Tally
+
+Remaining = frozenset[Content] | None
 
 
 def advance(state: TreeState, event: ev.Event, tally: Tally) -> None:
@@ -56,7 +58,7 @@ def insert(state: TreeState, event: ev.Insert, tally: Tally) -> None:
         facts = {"content": chain[-1] if chain else "nothing", "known": event.known}
         tally.fail(rules.CONSERVATION, "known", right=known * state.size, **facts)
     new = chain[known:]
-    _make_room(state, len(new), event.left, set(chain), tally)
+    _make_room(state, len(new), event.remaining, set(chain), tally)
     tally.met(rules.CONSERVATION)
     if len(state.pages) + len(new) > state.world.num_blocks:
         tally.fail(rules.CONSERVATION, "room", cached=len(state.pages), new=len(new), most=state.world.num_blocks)
@@ -72,7 +74,7 @@ def refuse(state: TreeState, event: ev.Refuse, tally: Tally) -> None:
     Raises alloc/fit-agrees-with-allocate, and what `_make_room` raises.
     """
     pages = len(event.tokens) // state.size
-    evicted = _make_room(state, pages - state.known(event.tokens, event.parts), event.left, set(), tally)
+    evicted = _make_room(state, pages - state.known(event.tokens, event.parts), event.remaining, set(), tally)
     need, free = pages - state.known(event.tokens, event.parts), event.available + evicted * state.size
     tally.met(rules.FIT_AGREES_WITH_ALLOCATE)
     if need * state.size <= free:
@@ -105,9 +107,9 @@ def evict(state: TreeState, event: ev.Evict, tally: Tally) -> None:
     Raises alloc/conservation, alloc/fit-agrees-with-allocate, and what `_require_unlocked` and `_require_leaves_first`
     raise.
     """
-    gone = {content for content in state.pages if content not in event.left}
+    gone = {content for content in state.pages if content not in event.remaining}
     _require_unlocked(state, gone, tally)
-    _require_leaves_first(state, gone, event.left, tally)
+    _require_leaves_first(state, gone, event.remaining, tally)
     tokens, can = len(gone) * state.size, min(event.asked, state.evictable * state.size)
     tally.met(rules.CONSERVATION)
     if event.told != tokens:
@@ -134,18 +136,18 @@ def forget(state: TreeState) -> None:
     state.found = {handle: path for handle, path in state.found.items() if path in state.pages}
 
 
-def _make_room(state: TreeState, need: int, left: frozenset[Content] | None, kept: set[Content], tally: Tally) -> int:
+def _make_room(state: TreeState, need: int, remaining: Remaining, kept: set[Content], tally: Tally) -> int:
     """Where `need` new pages do not fit, others may go as in an eviction, but none of `kept`; their number.
 
     What goes while they fit was not evicted: it is missing when the tree shows its nodes.
 
     Raises what `_require_unlocked` and `_require_leaves_first` raise.
     """
-    if left is None or need <= state.world.num_blocks - len(state.pages):
+    if remaining is None or need <= state.world.num_blocks - len(state.pages):
         return 0
-    gone = {content for content in state.pages if content not in left and content not in kept}
+    gone = {content for content in state.pages if content not in remaining and content not in kept}
     _require_unlocked(state, gone, tally)
-    _require_leaves_first(state, gone, left, tally)
+    _require_leaves_first(state, gone, remaining, tally)
     for content in gone:
         del state.pages[content]
     forget(state)
@@ -164,14 +166,14 @@ def _require_unlocked(state: TreeState, gone: set[Content], tally: Tally) -> Non
         tally.met(rules.SYMMETRIC_LOCKS)
 
 
-def _require_leaves_first(state: TreeState, gone: set[Content], left: frozenset[Content], tally: Tally) -> None:
+def _require_leaves_first(state: TreeState, gone: set[Content], remaining: frozenset[Content], tally: Tally) -> None:
     """No page stays behind one that goes.
 
     Raises prefix/contiguous-chain.
     """
     if not gone:
         return
-    orphan = next((content for content in left if any(up in gone for up in state.path(content))), None)
+    orphan = next((content for content in remaining if any(up in gone for up in state.path(content))), None)
     tally.met(rules.CONTIGUOUS_CHAIN)
     if orphan is not None:
         tally.fail(rules.CONTIGUOUS_CHAIN, "orphan", content=orphan)
@@ -199,5 +201,5 @@ _TRANSITIONS: dict[type, Callable[[TreeState, Any, Tally], None]] = {
     ev.Unlock: unlock,
     ev.Evict: evict,
     ev.Reset: reset,
-    ev.Show: show,
+    ev.Observe: observe,
 }

@@ -71,7 +71,7 @@ class GroupsDriver:
         self.observe()
 
     def admitted(self, id: RequestId, admission: GroupAdmission) -> None:
-        """A hit is shared in all groups, and homes are given for what is computed first."""
+        """A hit is shared in all groups, and slots are given for what is computed first."""
         hit, tables = admission.hit, self.tables(id)
         if hit < 0:
             raise HarnessFault(f"{id} is admitted on a hit of {hit} tokens")

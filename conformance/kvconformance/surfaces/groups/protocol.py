@@ -13,7 +13,7 @@ from kvspec.vocabulary import BlockId, GroupsCapabilities, Request, RequestId, T
 class GroupedPool(Protocol):
     """Built as `GroupedPool(world)`; `Layout.of(world)` says for which groups.
 
-    Where `admit` or `extend` gives homes, the step that computes these tokens is on the device from then on, until
+    Where `admit` or `extend` gives slots, the step that computes these tokens is on the device from then on, until
     `completed`. No request computes its last new token. `admit`, `extend` and `completed` may release, of any request,
     what no query in flight or to come reads. Else a refusal changes nothing; what fits after its releases is given.
     """
@@ -21,13 +21,13 @@ class GroupedPool(Protocol):
     capabilities: GroupsCapabilities
 
     def admit(self, request: Request, chunk: int) -> GroupAdmission | None:
-        """Share a prefix hit that is valid for all groups, and give homes to at most `chunk` tokens after it.
+        """Share a prefix hit that is valid for all groups, and give slots to at most `chunk` tokens after it.
 
         None if it does not fit now.
         """
 
     def extend(self, request: RequestId, count: int) -> bool:
-        """Give homes to the next `count` tokens; False if they do not fit now."""
+        """Give slots to the next `count` tokens; False if they do not fit now."""
 
     def completed(self, request: RequestId, num_computed: int) -> None:
         """The oldest step of the request has finished: its first `num_computed` tokens are computed in all groups."""

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from kvconformance.history import History
 from kvconformance.telling.story import PAGED, TELL
+from kvexamine.telling.paged import tell
 from kvspec import events as ev
 from kvspec.layout import Layout
-from kvspec.telling import tell
 from kvspec.violation import HarnessFault
 
 

@@ -105,7 +105,7 @@ class PoolDriver:
         for hit in self.hits(request):
             end = hit.tokens + min(chunk, len(request.prompt) - hit.tokens)
             need = state.world.blocks_for(end) - len(hit.blocks)
-            taken = need + sum(block in state.evictable for block in hit.blocks)
+            taken = need + sum(block in state.free for block in hit.blocks)
             refusals.append((taken, ev.Refuse(request.id, need, tuple(hit.blocks))))
         self.checker.feed(max(refusals, key=lambda refusal: refusal[0])[1])
         self.observe()
@@ -121,7 +121,7 @@ class PoolDriver:
             serving = [id for id in map(BlockId, range(state.world.num_blocks)) if serves(state, request.id, index, id)]
             if not serving:
                 break
-            idle = next((id for id in serving if id in state.evictable), serving[0])
+            idle = next((id for id in serving if id in state.free), serving[0])
             found.append(Hit((index + 1) * state.world.block_size, (*found[-1].blocks, idle)))
         return found
 
@@ -170,7 +170,7 @@ class PoolDriver:
         return new + (1 if shared else 0)
 
     def commit(self, operation: h.Commit) -> None:
-        """What a request was given homes for is computed."""
+        """What a request was given slots for is computed."""
         live = pick([live for live in self.running() if live.request.id in self.pending], operation.which)
         if live is not None:
             self.commit_one(live.request.id)

@@ -15,13 +15,13 @@ class Pool(Protocol):
     capabilities: Capabilities
 
     def admit(self, request: Request, chunk: int) -> Admission | None:
-        """Share the longest prefix hit and give homes to the next tokens, at most `chunk`; None if it does not fit now.
+        """Share the longest prefix hit and give slots to the next tokens, at most `chunk`; None if it does not fit now.
 
         Raises `Rejected` if the request can never fit.
         """
 
     def extend(self, request: RequestId, count: int) -> Extension | None:
-        """Give homes to the next `count` tokens; None if they do not fit now."""
+        """Give slots to the next `count` tokens; None if they do not fit now."""
 
     def computed(self, request: RequestId, num_computed: int) -> None:
         """The first `num_computed` tokens now have keys and values; full blocks may be published."""

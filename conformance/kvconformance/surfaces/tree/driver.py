@@ -73,13 +73,13 @@ class TreeDriver:
         tokens, parts = tuple(TokenId(t) for t in operation.prompt), operation.parts()
         room = self.available()
         answer = self.call("inserting", self.engine.insert, tokens, parts)
-        left = self.left(self.nodes())
+        remaining = self.remaining(self.nodes())
         if answer is None:
-            self.feed(ev.Refuse(tokens, parts, room or 0, left))
+            self.feed(ev.Refuse(tokens, parts, room or 0, remaining))
         else:
             inserted = record(answer, Inserted, "insert")
             known = whole(inserted.known, "insert")
-            self.feed(ev.Insert(tokens, parts, known, places(inserted.slots), left))
+            self.feed(ev.Insert(tokens, parts, known, places(inserted.slots), remaining))
         self.observe()
 
     def lock(self, operation: Lock) -> None:
@@ -101,7 +101,7 @@ class TreeDriver:
     def evict(self, operation: Evict) -> None:
         """Make room."""
         told = number(self.call("evicting", self.engine.evict, operation.count), "evict")
-        self.feed(ev.Evict(operation.count, told, self.left(self.nodes())))
+        self.feed(ev.Evict(operation.count, told, self.remaining(self.nodes())))
         self.observe()
 
     def reset(self, operation: h.Reset) -> None:
@@ -115,7 +115,7 @@ class TreeDriver:
     def observe(self) -> None:
         """Ask the tree what it holds, and judge it."""
         self.feed(
-            ev.Show(
+            ev.Observe(
                 self.nodes(),
                 number(self.call("describing itself", self.engine.evictable_size), "evictable_size"),
                 number(self.call("describing itself", self.engine.protected_size), "protected_size"),
@@ -131,7 +131,7 @@ class TreeDriver:
         told = several(self.call("showing its nodes", self.engine.nodes), "nodes")
         return tuple(record(node, Node, "nodes") for node in told)
 
-    def left(self, nodes: Sequence[Node]) -> frozenset[Content]:
+    def remaining(self, nodes: Sequence[Node]) -> frozenset[Content]:
         """The pages of these nodes."""
         return frozenset(content for node in nodes for content in pages_of(self.state, node))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
+from typing import get_args
 
-from kvconformance.telling.story import Story, Teller
+from kvconformance.telling.story import Story
+from kvexamine.telling.tree import tell
 from kvspec.tree import events as ev
 from kvspec.tree.state import TreeState
 from kvspec.violation import Violation
-from kvspec.vocabulary import KeyParts
 
 
 def ghost(state: TreeState, _: Violation) -> list[str]:
@@ -18,26 +18,4 @@ def ghost(state: TreeState, _: Violation) -> list[str]:
     return [f"page {content}" + (f"  {page.locks} locks" if page.locks else "") for content, page in rows]
 
 
-def _prefix(tokens: tuple[int, ...], parts: KeyParts) -> str:
-    names = ("salt", "adapter", "adapter_version", "weights")
-    said = "".join(f" {name}={getattr(parts, name)}" for name in names if getattr(parts, name))
-    return f"({' '.join(map(str, tokens))}){said}"
-
-
-def _node(node: Any) -> str:
-    own = node.prefix[len(node.prefix) - node.length :]
-    return f"{len(node.prefix) - node.length}+({' '.join(map(str, own))})" + (f" ×{node.locks}" if node.locks else "")
-
-
-_TELL: dict[type, Teller] = {
-    ev.Match: lambda e, _: f"{_prefix(e.tokens, e.parts)}: {e.hit} tokens are found, handle {e.handle}",
-    ev.Insert: lambda e, _: f"{_prefix(e.tokens, e.parts)}: {e.known} tokens are known",
-    ev.Refuse: lambda e, _: f"{_prefix(e.tokens, e.parts)} is refused",
-    ev.Lock: lambda e, _: f"handle {e.handle}",
-    ev.Unlock: lambda e, _: f"handle {e.handle}",
-    ev.Evict: lambda e, _: f"{e.asked} tokens asked for, {e.told} evicted",
-    ev.Reset: lambda _, __: "the tree is emptied",
-    ev.Show: lambda e, _: "nodes " + (", ".join(_node(node) for node in e.nodes) or "none"),
-}
-
-STORY = Story(tell=MappingProxyType(_TELL), ghost=ghost)
+STORY = Story(tell=MappingProxyType({kind: lambda event, _: tell(event) for kind in get_args(ev.Event)}), ghost=ghost)

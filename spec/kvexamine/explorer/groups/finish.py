@@ -72,7 +72,7 @@ def _widened(state: State, more: int) -> State:
     firsts = range(0, len(state.blocks), size)
     after.blocks = [block for first in firsts for block in (*after.blocks[first : first + size], *fresh)]
     idle = [BlockId(moved(BlockId(first)) + size + k) for first in firsts for k in range(more)]
-    after.evictable = dict.fromkeys([*map(moved, state.evictable), *idle])
+    after.free = dict.fromkeys([*map(moved, state.free), *idle])
     after.in_flight = {step: frozenset(map(moved, touched)) for step, touched in state.in_flight.items()}
     after.transfers = {one: frozenset(map(moved, touched)) for one, touched in state.transfers.items()}
     for live in after.requests.values():

@@ -80,7 +80,7 @@ def _refusals(state: State, live: Live, start: int, length: int) -> Iterator[Mov
 
 
 def _steps(state: State, live: Live) -> Iterator[Move]:
-    """Steps for which there are homes, and releases of entries that no query in flight or to come reads."""
+    """Steps for which there are slots, and releases of entries that no query in flight or to come reads."""
     id, last, groups = live.request.id, horizon(live.request), state.layout.groups
     for number, group in enumerate(groups):
         for index, held in enumerate(live.tables[number]):

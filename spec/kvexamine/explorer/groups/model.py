@@ -12,8 +12,8 @@ from kvexamine.explorer.groups.moves import proposals
 from kvexamine.explorer.groups.world import GroupsWorld, Move, flights, running
 from kvexamine.explorer.telling import held, history
 from kvexamine.explorer.transition import Transition, honest
+from kvexamine.telling.paged import tell
 from kvspec.state import Block, State
-from kvspec.telling import tell
 from kvspec.vocabulary import BlockId, StepId
 
 

@@ -30,7 +30,7 @@ Taken = set[BlockId]
 
 
 def admitted(state: State, live: Live, hit: int, end: int, tables: Sequence[Table]) -> Move:
-    """A request begins on a hit, and is given homes for its first `end` tokens."""
+    """A request begins on a hit, and is given slots for its first `end` tokens."""
     shared = [table[: hit // group.block_size] for group, table in zip(state.layout.groups, tables, strict=True)]
     start = ev.Start(live.request.id, hit, shared[0], tuple(shared[1:]))
     return start, ev.Reserve(live.request.id, end, tables[0], tuple(tables[1:]))
@@ -119,7 +119,7 @@ def _running(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
 
 
 def grown(small: GroupsWorld, state: State, live: Live, end: int) -> Iterator[Tables]:
-    """The tables with homes for `end` tokens, where they are longer than before."""
+    """The tables with slots for `end` tokens, where they are longer than before."""
     groups = state.layout.groups
     missing = [max(0, group.entries(end) - len(table)) for group, table in zip(groups, live.tables, strict=True)]
     if any(missing):
@@ -157,7 +157,7 @@ def _held(state: State, number: int) -> list[BlockId]:
 
 
 def _admissions(small: GroupsWorld, state: State, live: Live) -> Iterator[Move]:
-    """Hits of every length up to the whole prompt, with homes for any part of the rest."""
+    """Hits of every length up to the whole prompt, with slots for any part of the rest."""
     length = len(live.tokens)
     for end in range(1, length + 1):
         yield refused(state, live, end)

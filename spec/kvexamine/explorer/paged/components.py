@@ -44,7 +44,7 @@ class Local(NamedTuple):
     phase: Phase
     contexts: tuple[int, ...]
     computed: int
-    homes: int
+    allocated: int
     width: int
     ran: bool
     started: bool
@@ -106,7 +106,7 @@ def live_of(local: Local, request: Request, table: Sequence[int], tokens: list[T
         computed=local.computed,
         tables=[list(table)],  # type: ignore[arg-type]
         filled=[local.computed],
-        homes=local.homes,
+        allocated=local.allocated,
         ran=local.ran,
         started=local.started,
         preempted_in=local.preempted,

@@ -8,10 +8,10 @@ from kvspec.state import State
 
 def forward(before: State, state: State, event: ev.Event) -> None:
     """Blocks join the order of eviction from the head of the table on."""
-    joined = [id for id in state.evictable if id not in before.evictable]
+    joined = [id for id in state.free if id not in before.free]
     for id in joined:
-        del state.evictable[id]
-    state.evictable.update(dict.fromkeys(reversed(joined)))
+        del state.free[id]
+    state.free.update(dict.fromkeys(reversed(joined)))
 
 
 def unreferenced(before: State, state: State, event: ev.Event) -> None:
@@ -50,9 +50,9 @@ def forks_empty(before: State, state: State, event: ev.Event) -> None:
 
 def leaks(before: State, state: State, event: ev.Event) -> None:
     """Blocks that nobody holds are never idle again."""
-    for id in [id for id in state.evictable if id not in before.evictable]:
+    for id in [id for id in state.free if id not in before.free]:
         state.own(id).ref = 1
-        del state.evictable[id]
+        del state.free[id]
 
 
 def twice(before: State, state: State, event: ev.Event) -> None:
@@ -90,7 +90,7 @@ def hits_too_far(before: State, state: State, event: ev.Event) -> None:
     """A hit counts one token too many."""
     if isinstance(event, ev.Start) and event.hit:
         live = state.requests[event.request]
-        live.computed = live.homes = event.hit + 1
+        live.computed = live.allocated = event.hit + 1
 
 
 def next_slot(before: State, state: State, event: ev.Event) -> None:
@@ -114,7 +114,7 @@ def keeps_left(before: State, state: State, event: ev.Event) -> None:
 
 def stays_idle(before: State, state: State, event: ev.Event) -> None:
     """Blocks that are hit stay in the order of eviction."""
-    state.evictable = dict(before.evictable)
+    state.free = dict(before.free)
 
 
 def swaps_less(before: State, state: State, event: ev.Event) -> None:

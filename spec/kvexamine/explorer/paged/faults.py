@@ -61,7 +61,7 @@ FAULTS = (
     ),
     _fault(
         "block-too-few",
-        "a table has no home for what is computed, nor for what is read",
+        "a table has no slot for what is computed, nor for what is read",
         without(object, rules.COVERAGE_AND_LIMIT, rules.EVERY_GROUP_HIT),
     ),
     _fault("overtaking", "a newcomer starts before an older one", without(object, rules.FCFS_ORDER)),

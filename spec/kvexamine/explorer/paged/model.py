@@ -12,8 +12,8 @@ from kvexamine.explorer.paged.profile import allowed
 from kvexamine.explorer.paged.scope import Scope
 from kvexamine.explorer.telling import held, history, spelt
 from kvexamine.explorer.transition import Transition, honest
+from kvexamine.telling.paged import tell
 from kvspec.state import State
-from kvspec.telling import tell
 
 
 class PagedModel:

@@ -133,7 +133,7 @@ def _forks(scope: Scope, state: State, live: Live) -> Iterator[ev.Event]:
 
 def picks(scope: Scope, state: State, live: Live, need: int) -> Iterator[tuple[BlockId, ...]]:
     """The blocks that may be taken: the head of the order of eviction, any idle ones, or any at all."""
-    idle = list(state.evictable)
+    idle = list(state.free)
     if scope.takes == "any":
         idle = [BlockId(b) for b in range(state.world.num_blocks) if b not in live.table]
     elif scope.takes == "head":

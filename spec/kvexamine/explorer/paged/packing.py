@@ -66,8 +66,8 @@ class Codec:
         tables = self.tables(state)
         ranks = self.ranks(state)
         blocks = [self.block(state, id, ranks) for id in range(self.size)]
-        rest = sorted(set(range(self.size)) - set(state.evictable), key=lambda id: blocks[id])
-        idle: Iterable[int] = state.evictable
+        rest = sorted(set(range(self.size)) - set(state.free), key=lambda id: blocks[id])
+        idle: Iterable[int] = state.free
         if not self.scope.ordered:
             idle = sorted(idle, key=lambda id: blocks[id])
         names = self.rename(tables, (*idle, *rest))
@@ -154,7 +154,7 @@ class Codec:
                 live.phase,
                 tuple(live.contexts if live.phase is not Phase.DONE else live.contexts[: len(live.request.prompt)]),
                 live.computed if live.phase is not Phase.DONE else 0,
-                live.homes if live.phase is Phase.RUNNING else 0,
+                live.allocated if live.phase is Phase.RUNNING else 0,
                 len(live.table),
                 live.ran,
                 live.started and self.scope.ordered_starts,
@@ -172,10 +172,8 @@ class Codec:
         """For each idle block, the place of its release among those that still matter."""
         if not self._tails:
             return {}
-        order = {
-            release: rank for rank, release in enumerate(sorted({state.blocks[b].release for b in state.evictable}))
-        }
-        return {b: order[state.blocks[b].release] for b in state.evictable}
+        order = {release: rank for rank, release in enumerate(sorted({state.blocks[b].release for b in state.free}))}
+        return {b: order[state.blocks[b].release] for b in state.free}
 
     def block(self, state: State, id: int, ranks: dict[int, int]) -> int:
         """The number of a block."""
@@ -188,7 +186,7 @@ class Codec:
                 tuple(self._writer(state, writer) for writer in block.writers),
                 block.key,
                 block.ref,
-                id in state.evictable,
+                id in state.free,
                 block.epoch < state.epoch,
                 block.failed,
                 tuple(sorted(block.fence)),
@@ -224,7 +222,7 @@ class Codec:
                 if (local := self.locals.kept[everyone[place]]) is not None
             },
             blocks=[block_of(block, self.names) for block in physical],
-            evictable={BlockId(id): None for id, block in enumerate(physical) if block.idle},
+            free={BlockId(id): None for id, block in enumerate(physical) if block.idle},
             left=head.left,
             layout=self.start.layout,
             step=NOW,

@@ -53,5 +53,5 @@ def _may_start(state: State, live: Live) -> bool:
 
 
 def _starved(state: State, live: Live) -> bool:
-    """Whether not even one more token of the request finds a home."""
+    """Whether not even one more token of the request finds a slot."""
     return state.world.blocks_for(live.computed + 1) - len(live.table) > state.available

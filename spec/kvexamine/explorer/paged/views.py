@@ -91,8 +91,8 @@ class Views:
         people = [live for live in after.requests.values() if live.table or live.request.id == name]
         people += [live for who, live in after.requests.items() if who not in before.requests and not live.table]
         tables = tuple((codec.places[live.request.id], tuple(live.table)) for live in people)
-        joined = tuple(b for b in after.evictable if after.blocks[b].release > before.releases)
-        left = tuple(b for b in before.evictable if b in joined or b not in after.evictable)
+        joined = tuple(b for b in after.free if after.blocks[b].release > before.releases)
+        left = tuple(b for b in before.free if b in joined or b not in after.free)
         still = not left and not joined and len(people) == 1 and people[0].table == before.requests[name].table
         moved = Moved(tables, left, joined)
         return Outcome(
@@ -112,7 +112,7 @@ class Views:
         for id, block in enumerate(after.blocks):
             b = BlockId(id)
             others = before.blocks[id].ref - inside.get(b, 0)
-            for rule, what in broken_block(block, id, now.get(b, 0) + others, b in after.evictable, b in reserved):
+            for rule, what in broken_block(block, id, now.get(b, 0) + others, b in after.free, b in reserved):
                 raise Wrong(Broken(rule, what))
         for live in after.requests.values():
             for rule, what in broken_request(after, live):

@@ -73,7 +73,7 @@ def _said(before: TreeState, event: ev.Event, after: TreeState) -> Broken | None
             return _evict(before, event, after) or _mirror(before, event, after)
         case ev.Reset():
             return _mirror(before, event, after)
-        case ev.Show():
+        case ev.Observe():
             return Broken(rules.CONSERVATION, "what a tree shows is not so, and passes")
     return None
 

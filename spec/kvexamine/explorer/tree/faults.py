@@ -136,9 +136,9 @@ FAULTS = (
     _fault("refusal-forgets", "a refusal forgets what others have found", after(ev.Refuse, _forgets_found)),
     _fault("lock-moves", "what a page holds is elsewhere after a lock", after(ev.Lock, _moves)),
     _fault("refuses-what-fits", "what fits is refused", without(ev.Refuse, rules.FIT_AGREES_WITH_ALLOCATE)),
-    _fault("locks-not-shown", "nodes may show other locks", without(ev.Show, rules.SYMMETRIC_LOCKS)),
-    _fault("sizes-not-shown", "sizes need not add up", without(ev.Show, rules.CONSERVATION)),
-    _fault("mirror-unchecked", "what is published need not be so", without(ev.Show, rules.MIRROR_EQUALS_INDEX)),
+    _fault("locks-not-shown", "nodes may show other locks", without(ev.Observe, rules.SYMMETRIC_LOCKS)),
+    _fault("sizes-not-shown", "sizes need not add up", without(ev.Observe, rules.CONSERVATION)),
+    _fault("mirror-unchecked", "what is published need not be so", without(ev.Observe, rules.MIRROR_EQUALS_INDEX)),
     _fault(
         "longest-hit-only",
         "false alarm: a lookup must find all that there is",

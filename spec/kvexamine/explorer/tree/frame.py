@@ -36,7 +36,7 @@ def _may_go(event: ev.Event, page: Content) -> bool:
         case ev.Reset():
             return True
         case ev.Evict() | ev.Insert() | ev.Refuse():
-            return event.left is not None and page not in event.left
+            return event.remaining is not None and page not in event.remaining
     return False
 
 

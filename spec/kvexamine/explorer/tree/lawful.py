@@ -69,7 +69,7 @@ def _places(state: TreeState, prefix: Prefix, pages: int) -> Slots:
 
 def _new_places(state: TreeState, event: ev.Insert) -> Slots:
     """Places for the pages that are new, where nothing is that stays in the tree."""
-    stays = state.pages if event.left is None else state.pages.keys() & event.left
+    stays = state.pages if event.remaining is None else state.pages.keys() & event.remaining
     count = len(pages_of((event.tokens, event.parts), state.size)) * state.size - event.known
     return tuple(islice(_unused(state, stays), count))
 

@@ -11,8 +11,8 @@ from kvexamine.explorer.transition import Transition, honest
 from kvexamine.explorer.tree.checks import broken_move, broken_state
 from kvexamine.explorer.tree.lawful import lawful
 from kvexamine.explorer.tree.moves import proposals
-from kvexamine.explorer.tree.tell import tell
 from kvexamine.explorer.tree.world import TreeWorld
+from kvexamine.telling.tree import tell
 from kvspec.mirror import Content
 from kvspec.tree import events as ev
 from kvspec.tree.state import HandleId, Page, TreeState

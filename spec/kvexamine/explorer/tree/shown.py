@@ -17,17 +17,17 @@ STRANGE = TokenId(9)
 """A token of no prefix."""
 
 
-def truth(state: TreeState, *, whole: bool) -> ev.Show:
+def truth(state: TreeState, *, whole: bool) -> ev.Observe:
     """A node for each page, or (`whole`) nodes as long as branches and locks allow; sizes; and every page published."""
     locks = {page: sum(descends(end, page) for end in state.locked.values()) for page in state.pages}
     nodes = tuple(_node(run, locks[run[0]], state.size) for run in _runs(state, locks, whole))
     protected = sum(1 for number in locks.values() if number) * state.size
     cached = len(locks) * state.size
     free = state.world.num_blocks * state.size - cached
-    return ev.Show(nodes, cached - protected, protected, free, stored(state, state.pages))
+    return ev.Observe(nodes, cached - protected, protected, free, stored(state, state.pages))
 
 
-def lies(state: TreeState) -> Iterator[ev.Show]:
+def lies(state: TreeState) -> Iterator[ev.Observe]:
     """The truth with one thing wrong: a size, a node, a lock or a message."""
     right = truth(state, whole=False)
     yield replace(right, evictable=right.evictable + state.size)

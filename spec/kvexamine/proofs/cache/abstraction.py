@@ -78,7 +78,7 @@ def _of_requests(state: State) -> dict[str, Callable[..., Any]]:
     amounts: dict[str, Callable[[Live], int]] = {
         "computed": lambda live: live.computed,
         "tokens": lambda live: len(live.tokens),
-        "homes": lambda live: live.homes,
+        "allocated": lambda live: live.allocated,
     }
     halves: dict[str, Callable[..., Any]] = {}
     for name, amount in amounts.items():
@@ -126,7 +126,7 @@ def _of_blocks(state: State) -> dict[str, Callable[..., Any]]:
         "due": due,
         "failed": lambda block: block >= 0 and blocks[block].failed,
         "fresh": lambda block: block >= 0 and blocks[block].epoch == state.epoch,
-        "idle": lambda block: block in state.evictable,
+        "idle": lambda block: block in state.free,
         "fenced": lambda block: block >= 0 and bool(blocks[block].fence),
     }
 

@@ -41,8 +41,8 @@ def start() -> Action:
         {
             "phase": of(q, RUNNING, "phase"),
             "table": z3.If(r == q, tab(i), s.table(r, i)),
-            **{name: of(q, n, name) for name in ("length", "computed", "homes", "hit")},
-            "homes_rest": of(q, 0, "homes_rest"),
+            **{name: of(q, n, name) for name in ("length", "computed", "allocated", "hit")},
+            "allocated_rest": of(q, 0, "allocated_rest"),
             "ref": s.ref(b) + z3.If(held, 1, 0),
             "idle": z3.And(s.idle(b), z3.Not(held)),
         },
@@ -60,7 +60,7 @@ def fork() -> Action:
     copied = z3.And(t.holds(p, b), b != source)
     inherited = (
         *("computed", "computed_rest", "tokens", "tokens_rest"),
-        *("homes", "homes_rest", "hit"),
+        *("allocated", "allocated_rest", "hit"),
     )
     return Action(
         "fork",

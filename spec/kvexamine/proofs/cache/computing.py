@@ -43,7 +43,7 @@ from kvspec import events as ev
 
 
 def compute() -> Action:
-    """A step computes positions up to (end, end_rest): homes, writes, reads, and keys, which are published at once.
+    """A step computes positions up to (end, end_rest): slots, writes, reads, and keys, which are published at once.
 
     What is written is `due` until its step has run on the device.
     """

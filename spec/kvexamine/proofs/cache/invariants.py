@@ -91,8 +91,8 @@ def _of_tables(s: Cache) -> dict[str, Any]:
 def _of_requests(s: Cache) -> dict[str, Any]:
     known, running = s.phase(r) != ABSENT, s.phase(r) == RUNNING
     computed = blocks_for(s.computed(r), s.computed_rest(r))
-    homes = blocks_for(s.homes(r), s.homes_rest(r))
-    exact = z3.If(computed >= homes, computed, homes)
+    allocated = blocks_for(s.allocated(r), s.allocated_rest(r))
+    exact = z3.If(computed >= allocated, computed, allocated)
     own = s.own(r, i, o)
     is_token = z3.And(known, i >= 0, slot(o), s.is_token(r, i, o))
     is_full = z3.And(known, i >= 0, i < s.tokens(r), slot(o))
@@ -101,12 +101,14 @@ def _of_requests(s: Cache) -> dict[str, Any]:
         for full, rest in (
             (s.computed(r), s.computed_rest(r)),
             (s.tokens(r), s.tokens_rest(r)),
-            (s.homes(r), s.homes_rest(r)),
+            (s.allocated(r), s.allocated_rest(r)),
         )
     ]
     return {
         "positions": z3.ForAll([r], z3.And(*pairs, s.phase(r) >= 0, s.phase(r) <= DONE, s.length(r) >= 0)),
-        "S7-homes": z3.ForAll([r], z3.Implies(running, z3.And(exact <= s.length(r), s.length(r) <= exact + lookahead))),
+        "S7-allocated": z3.ForAll(
+            [r], z3.Implies(running, z3.And(exact <= s.length(r), s.length(r) <= exact + lookahead))
+        ),
         "absent": z3.ForAll([r], z3.Implies(s.phase(r) == ABSENT, _nothing(s))),
         "S7-waiting": z3.ForAll([r], z3.Implies(s.phase(r) <= WAITING, s.length(r) == 0)),
         "S7-hit": z3.ForAll([r], z3.Implies(running, z3.And(s.hit(r) >= 0, s.hit(r) <= s.computed(r)))),
@@ -126,7 +128,7 @@ def _of_requests(s: Cache) -> dict[str, Any]:
 
 def _nothing(s: Cache) -> Any:
     """The request has no tokens, no table and no past."""
-    zero = ("length", "computed", "computed_rest", "tokens", "tokens_rest", "homes", "homes_rest", "hit")
+    zero = ("length", "computed", "computed_rest", "tokens", "tokens_rest", "allocated", "allocated_rest", "hit")
     return z3.And(*(getattr(s, field)(r) == 0 for field in zero), z3.Not(s.ran(r)), z3.Not(s.victim(r)))
 
 

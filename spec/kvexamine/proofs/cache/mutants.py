@@ -36,7 +36,7 @@ HARMLESS: dict[str, dict[str, str]] = {
     },
     "compute": {
         "without guard limit": _OWN_RULE,
-        "without effect on homes": "the computed positions ask for the same blocks",
+        "without effect on allocated": "the computed positions ask for the same blocks",
         **_NEW_BLOCK,
     },
     "copy": {**_NEW_BLOCK, **_NOT_FRESH},

@@ -58,12 +58,12 @@ def grown() -> tuple[dict[str, Any], dict[str, Any], Any]:
         "spare": n <= most,
     }
     took = z3.And(t.holds(q, b), t.place(q, b) >= old)
-    further = precedes(s.homes(q), s.homes_rest(q), end, end_rest)
+    further = precedes(s.allocated(q), s.allocated_rest(q), end, end_rest)
     effects = {
         "table": z3.If(r == q, tab(i), s.table(r, i)),
         "length": of(q, n, "length"),
-        "homes": of(q, z3.If(further, end, s.homes(q)), "homes"),
-        "homes_rest": of(q, z3.If(further, end_rest, s.homes_rest(q)), "homes_rest"),
+        "allocated": of(q, z3.If(further, end, s.allocated(q)), "allocated"),
+        "allocated_rest": of(q, z3.If(further, end_rest, s.allocated_rest(q)), "allocated_rest"),
         "ref": z3.If(took, 1, s.ref(b)),
         "idle": z3.And(s.idle(b), z3.Not(took)),
         "key": z3.If(took, none, s.key(b)),
@@ -87,7 +87,7 @@ GROWS = {
 
 
 def reserve() -> Action:
-    """A running request is given homes."""
+    """A running request is given slots."""
     guards, effects, _ = grown()
     return Action(
         "reserve",

@@ -52,7 +52,7 @@ def _some_block(state: State, random: Random) -> BlockId:
 
 def _idle(state: State, random: Random, count: int) -> list[BlockId]:
     """Blocks to take: idle ones, in any order; now and then one that is not, or one of them twice."""
-    idle = list(state.evictable)
+    idle = list(state.free)
     random.shuffle(idle)
     chosen = idle[:count]
     if random.random() < 0.05:
@@ -184,7 +184,7 @@ def _release(state: State, random: Random) -> ev.Event | None:
 def _told(state: State, random: Random) -> ev.Event | None:
     live = _pick(state, random, Phase.WAITING)
     if live is None or random.random() < 0.7:
-        return ev.Observe(free=len(state.evictable)) if random.random() < 0.2 else None
+        return ev.Observe(free=len(state.free)) if random.random() < 0.2 else None
     id = live.request.id
     return random.choice((ev.Lookup(id, 0), ev.Refuse(id, state.world.num_blocks + 1), ev.Decline(id)))
 

@@ -1,4 +1,4 @@
-"""Events in words, one sentence each: what a finding, a trace and the explorer print."""
+"""Events of a paged cache in words."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class Live:
         """An independent copy."""
         twin = Live(*_read_live(self))
         twin.tokens, twin.contexts = self.tokens[:], self.contexts[:]
-        twin.tables, twin.filled = [table[:] for table in self.tables], self.filled[:]
+        twin.tables, twin.filled = list(map(list, self.tables)), self.filled[:]
         return twin
 
     @property

@@ -178,12 +178,16 @@ class Codec:
     def block(self, state: State, id: int, ranks: dict[int, int]) -> int:
         """The number of a block."""
         block = state.blocks[id]
-        touched = tuple([age for age, blocks in enumerate(state.in_flight.values(), 1) if id in blocks])
+        touched = (
+            tuple([age for age, blocks in enumerate(state.in_flight.values(), 1) if id in blocks])
+            if state.in_flight
+            else ()
+        )
         kept = id in ranks or (bool(block.fence) and block.ref == 0)
         number = self.blocks.number(
             physical := Physical(
                 tuple(block.contexts),
-                tuple(self._writer(state, writer) for writer in block.writers),
+                tuple([self._writer(state, writer) for writer in block.writers]),
                 block.key,
                 block.ref,
                 id in state.free,

@@ -206,8 +206,6 @@ def _findable(state: State, live: Live, number: int, hit: int) -> bool:
     group = state.layout.groups[number]
     for index in {run.entry for run in runs(group, reads(group, hit))}:
         last = (index + 1) * group.block_size - 1
-        if last + group.lag >= len(live.contexts):
-            return False
         whole = Run(index, 0, last - group.slots + 1, last + 1)
         if not any(_usable(state, live, number, whole, block) for block in state.blocks):
             return False
@@ -215,7 +213,7 @@ def _findable(state: State, live: Live, number: int, hit: int) -> bool:
 
 
 def _usable(state: State, live: Live, number: int, run: Run, block: Block) -> bool:
-    """Whether the request may use the slots, and may use them now."""
+    """Whether the request may use the slots, and may use them now; never where a token that they need is to come."""
     group = state.layout.groups[number]
     own: Sequence[int | None] = live.contexts[run.first + group.lag : run.stop + group.lag]
     if block.owner != number or block.contexts != own or block.failed or block.epoch < state.epoch:

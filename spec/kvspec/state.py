@@ -236,11 +236,6 @@ class State:
         """Number of blocks of a pool that can ever be handed out."""
         return self.world.num_blocks - len(self.capabilities.reserved_blocks)
 
-    @property
-    def available(self) -> int:
-        """Number of blocks of the first pool that could be handed out now: idle and not fenced."""
-        return self.available_in(0)
-
     def available_in(self, pool: int) -> int:
         """Number of blocks of a pool that could be handed out now."""
         if self.layout.num_pools == 1:

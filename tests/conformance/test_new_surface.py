@@ -171,7 +171,9 @@ def test_a_planted_fault_is_found_and_told(engine: Any, rule: Any, steps: Any, i
 
 
 def test_an_engine_that_dies_leaves_a_history_of_the_new_operations() -> None:
-    (finding,) = check(Dying, examples=200).findings
+    report = check(Dying, examples=200)
+    assert report.fault == ""
+    (finding,) = report.findings
     assert finding.rule is FIT_AGREES_WITH_ALLOCATE
     fatal = SURFACE.read(finding.history)
     assert fatal.operations == (Take(),) * (fatal.num_blocks + 1)

@@ -455,3 +455,16 @@ def test_one_full_pool_is_reason_enough_to_refuse() -> None:
 
     play(own(4), refuse(request(B, 0, 0), 2))
     assert broken(own(5), refuse(request(B, 0, 0), 2)) is rules.FIT_AGREES_WITH_ALLOCATE
+
+
+def test_a_state_is_remapped_to_the_same_state_and_to_no_other() -> None:
+    """Entry i of a recurrence is the state after its last token; the two requests part in the third."""
+    empty = world("full:2 state:2", num_blocks=20, remaps_duplicates=True, states="every")
+    one = ran(empty, request(A, 0, 0, 1, 1, 0), (1, 2, 3), (4, 5, 6))
+
+    def beside(*tokens: int) -> Judged:
+        return ran(one, request(B, *tokens), (7, 8, 9), (10, 11, 12))
+
+    play(beside(0, 0, 1, 1, 1), ev.Remap(B, 1, BlockId(5), group=1))
+    assert broken(beside(0, 0, 0, 1, 1), ev.Remap(B, 1, BlockId(5), group=1)) is rules.CONTENT_MATCHES_KEY
+    assert broken(beside(0, 0, 1, 1, 1), ev.Remap(B, 1, BlockId(4), group=1)) is rules.CONTENT_MATCHES_KEY

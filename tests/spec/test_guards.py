@@ -631,3 +631,17 @@ def test_preempting_a_victim_that_holds_nothing_is_no_idle_step() -> None:
     idle = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"))
     after(*idle, ev.Preempt("A"), ev.EndStep())
     breaks(rules.PROGRESS_OR_REJECT, *idle, ev.EndStep())
+
+
+def test_any_entry_is_remapped_to_a_block_of_the_same_content() -> None:
+    """The second block of each holds the same tokens behind the same first block, or behind another."""
+    world = replace(WORLD, num_blocks=8, token_budget=20)
+    own = (ev.Add(request("A", 0, 1, 0, 0, 1)), ev.Start("A"), ev.Compute("A", 0, 5, (0, 1, 2)))
+
+    def beside(*prompt: int) -> tuple[ev.Event, ...]:
+        other = (ev.Add(request("B", *prompt)), ev.Start("B"), ev.Compute("B", 0, 5, (3, 4, 5)), ev.EndStep())
+        return (*own, *other)
+
+    after(*beside(0, 1, 0, 0, 0), ev.Remap("B", 1, 1), world=world, capabilities=MERGING)
+    wrong = (*beside(1, 1, 0, 0, 0), ev.Remap("B", 1, 1))
+    breaks(rules.COMPLETE_KEY, *wrong, world=world, capabilities=MERGING)

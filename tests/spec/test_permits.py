@@ -66,7 +66,7 @@ def test_what_does_not_fit_is_refused_and_nothing_changes() -> None:
 def test_an_idle_hit_counts_among_the_blocks_that_a_refusal_lacks() -> None:
     """Four blocks are idle, one of which the hit would take: four more do not fit beside it."""
     state = after(*CACHED_A, ADD_B, ev.Refuse("B", 4, (0,)))
-    assert cached(state)[0] == (0, 1) and state.available == 4
+    assert cached(state)[0] == (0, 1) and state.available_in(0) == 4
 
 
 def test_a_hit_on_a_block_that_another_holds() -> None:
@@ -132,9 +132,9 @@ def test_a_running_request_is_aborted_whenever_its_client_likes(computed: int, d
     table = (0, 1)[: -(-computed // 2)]
     steps = (ev.Compute("A", 0, computed, table), ev.EndStep()) if computed else ()
     state = after(ev.Add(request("A", 0, 1, 0)), ev.Start("A"), *steps, ev.Abort("A", deferred))
-    assert state.requests["A"].phase is Phase.DONE and state.available == (4 - len(table) if deferred else 4)
+    assert state.requests["A"].phase is Phase.DONE and state.available_in(0) == (4 - len(table) if deferred else 4)
     if deferred:
-        assert after(*RUN_A, ev.Abort("A", True), ev.Release("A")).available == 4
+        assert after(*RUN_A, ev.Abort("A", True), ev.Release("A")).available_in(0) == 4
 
 
 def test_a_waiting_request_is_aborted() -> None:
@@ -145,7 +145,7 @@ def test_a_waiting_request_is_aborted() -> None:
 def test_a_running_request_is_swapped_out_and_comes_back() -> None:
     """The device is free once the transfer is done, and any idle blocks will do for the way back."""
     out = (*RUN_A, ev.SwapOut("A", 7), ev.EndStep(), ev.TransferDone(7))
-    assert after(*out).available == 4
+    assert after(*out).available_in(0) == 4
     back = (ev.SwapIn("A", (3, 2), 8), ev.TransferDone(8), ev.Sample("A", 1), ev.Compute("A", 3, 1, (3, 2)))
     state = after(*out, *back, ev.EndStep())
     assert state.requests["A"].computed == 4 and list(state.requests["A"].tokens) == [0, 1, 0, 1]

@@ -37,6 +37,15 @@ def test_a_refused_reset_is_a_refusal() -> None:
     breaks(rules.COUNT_EQUALS_HOLDERS, *RUN_A, ev.Reset(True), ev.Observe(free=4))
 
 
+def test_a_reset_that_is_refused_before_anything_was_shown_binds_to_nothing() -> None:
+    after(ev.Reset(False), EMPTY)
+
+
+def test_the_first_block_that_a_refused_reset_forgot_is_named() -> None:
+    both = (*RUN_A, ev.Sample("A", 1), ev.Compute("A", 3, 1, (0, 1)), ev.Observe(keyed=frozenset({0, 1})))
+    assert breaks(rules.FAILURE_IS_ATOMIC, *both, ev.Reset(False), EMPTY).facts["forgotten"] == 0
+
+
 def test_the_index_may_shrink_otherwise() -> None:
     after(*RUN_A, SHOWN, ev.Reset(True), EMPTY)
     after(*RUN_A, SHOWN, EMPTY)

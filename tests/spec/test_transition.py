@@ -95,7 +95,8 @@ def test_a_hit_on_a_whole_computed_block_is_allowed() -> None:
 
 
 def test_a_hit_leaves_one_token_to_compute() -> None:
-    breaks(rules.ONE_TOKEN_LEFT, *CACHED_A, ev.Add(request("B", 0, 1)), ev.Start("B", 2, (0,)))
+    seen = breaks(rules.ONE_TOKEN_LEFT, *CACHED_A, ev.Add(request("B", 0, 1)), ev.Start("B", 2, (0,)))
+    assert seen.facts["most"] == 1
 
 
 def test_a_hit_is_made_of_whole_blocks() -> None:
@@ -386,7 +387,7 @@ def test_a_block_is_fenced_while_a_dispatched_step_may_touch_it() -> None:
     ],
 )
 def test_a_wrong_number_of_free_blocks(events: tuple[ev.Event, ...], free: int, rule: Rule) -> None:
-    right = after(*events).available
+    right = after(*events).available_in(0)
     after(*events, ev.Observe(free=right))
     breaks(rule, *events, ev.Observe(free=free))
 

@@ -25,6 +25,7 @@ from tests.spec.grouped import (
     compute,
     free,
     grow,
+    having,
     ids,
     launch,
     lived,
@@ -534,6 +535,8 @@ def test_idle_blocks_of_a_hit_are_counted_in_their_pool(idle: int) -> None:
         assert broken(cache, ev.Refuse(B, 0, (BlockId(1),), (idle,))) is rules.FIT_AGREES_WITH_ALLOCATE
     else:
         assert broken(cache, ev.Refuse(B, 0, (), (idle,))) is rules.FIT_AGREES_WITH_ALLOCATE
+        assert broken(cache, ev.Refuse(B, 0, (BlockId(1),), (idle,))) is rules.FIT_AGREES_WITH_ALLOCATE
+        assert broken(cache, ev.Refuse(B, idle, (BlockId(7),), (0,))) is rules.FIT_AGREES_WITH_ALLOCATE
 
 
 def test_what_one_pool_lacks_excuses_a_decode_and_what_it_has_does_not() -> None:
@@ -571,3 +574,40 @@ def test_what_came_back_in_part_has_a_key_once_it_is_whole() -> None:
     assert (back.state.blocks[8].key, back.state.blocks[9].key) == (None, None)
     back = play(back, compute(A, 1), complete(A))
     assert (back.state.blocks[8].key, back.state.blocks[9].key) == (back.state.requests[A].contexts[5],) * 2
+
+
+def test_the_end_of_a_chain_in_one_group_holds_up_no_eviction_in_another() -> None:
+    """Both tables are given back at once; the chain of group 0 is longer."""
+    cache = having(ran(world("full:2 full:4"), request(A, *(0,) * 8), (1, 2, 3, 4), (5, 6)), profiles=TAIL_FIRST)
+    cache = play(cache, ev.Abort(A), ev.Add(request(B, 1)))
+    play(cache, admit(request(B, 1), 0, 1, ids((4,), (6,))))
+    for table, other in (((3,), (6,)), ((4,), (5,))):
+        assert broken(cache, admit(request(B, 1), 0, 1, ids(table, other))) is rules.CONTIGUOUS_CHAIN
+
+
+def test_of_the_blocks_behind_it_the_first_that_is_idle_is_named() -> None:
+    cache = having(ran(world("full:2"), request(A, *(0,) * 6), (1, 2, 3)), profiles=TAIL_FIRST)
+    seen = violation(play(cache, ev.Abort(A)), admit(request(B, 1), 0, 1, ids((1,))))
+    assert (seen.rule, seen.facts["behind"]) == (rules.CONTIGUOUS_CHAIN, 3)
+
+
+def test_a_block_before_an_empty_entry_is_given_back_too() -> None:
+    """A hit may name a block that nobody reads, and leave out the next."""
+    cache = ran(world("full:2 window:2:3", num_blocks=20), request(A, *(0,) * 7), (1, 2, 3, 4), (5, 6, 7, 8))
+    hit = admit(request(B, *(0,) * 7), 6, 7, ids((1, 2, 3, 9), (5, None, 7, 10)))
+    after = play(cache, ev.Abort(A), hit, ev.Abort(B))
+    assert free(after) == (19,)
+
+
+@pytest.mark.parametrize(("victim", "other"), [(A, B), (B, A)])
+def test_a_victim_takes_along_what_flies_for_it_and_nothing_else(victim: RequestId, other: RequestId) -> None:
+    asked = request(A, *(0,) * 7), request(B, *(1,) * 7)
+    cache = world("full:2 window:2:3", num_blocks=30)
+    tables = ids((1, 2, 3, 4), (5, 6, 7, 8)), ids((9, 10, 11, 12), (13, 14, 15, 16))
+    admitted = [admit(who, 0, 7, table) for who, table in zip(asked, tables, strict=True)]
+    cache = play(cache, *admitted, plan(A, 7), plan(B, 7), launch, ev.Preempt(victim))
+    assert broken(cache, trim(other, 1, 0)) is rules.EVERY_GROUP_HIT
+    play(cache, complete(other), trim(other, 1, 0))
+
+
+TAIL_FIRST = frozenset({"tail-first"})

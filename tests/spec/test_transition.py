@@ -332,7 +332,8 @@ def test_one_idle_step_more_in_a_row_than_declared() -> None:
 
 
 def test_only_what_can_never_fit_is_rejected() -> None:
-    breaks(rules.PROGRESS_OR_REJECT, ev.Add(request("A", 0)), ev.Reject("A"))
+    seen = breaks(rules.PROGRESS_OR_REJECT, ev.Add(request("A", 0)), ev.Reject("A"))
+    assert seen.facts["limit"] == 3
     after(ev.Add(request("A", *(0,) * 8)), ev.Reject("A"))
 
 

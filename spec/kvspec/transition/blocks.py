@@ -28,7 +28,7 @@ def grow(state: State, tally: Tally, live: Live, tables: Tables, end: int) -> No
     live.allocated = max(live.allocated, end)
 
 
-def take(state: State, tally: Tally, id: BlockId, live: Live, number: int = 0) -> None:
+def take(state: State, tally: Tally, id: BlockId, live: Live, number: int) -> None:
     """Hand block `id` to group `number` of `live`: it must be idle, and its old content is gone.
 
     Raises alloc/no-dangling-reference, alloc/reserved-block, alloc/in-flight-fence, alloc/conservation, and what
@@ -64,7 +64,7 @@ def _check_eviction(state: State, tally: Tally, id: BlockId, block: Block) -> No
 
     Raises prefix/contiguous-chain, evict/lru-order.
     """
-    profiles, group = state.capabilities.profiles, state.layout.groups[max(block.owner, 0)]
+    profiles, group = state.capabilities.profiles, state.layout.groups[block.owner]
     if not group.trims and block.key is not None and ("lru" in profiles or "tail-first" in profiles):
         tally.met(rules.CONTIGUOUS_CHAIN)
         if behind := deeper(state, id):

@@ -54,4 +54,4 @@ def _may_start(state: State, live: Live) -> bool:
 
 def _starved(state: State, live: Live) -> bool:
     """Whether not even one more token of the request finds a slot."""
-    return state.world.blocks_for(live.computed + 1) - len(live.table) > state.available
+    return state.world.blocks_for(live.computed + 1) - len(live.table) > state.available_in(0)

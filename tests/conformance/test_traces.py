@@ -37,10 +37,10 @@ from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import LONGEST_LINE, MOST_SLOTS, Declared
 from kvconformance.traces.judging import Answer
 from kvreference.publishing import PublishingPool, PublishingStepper
+from kvrefine.refinement import ComputeSomewhere, Evictions, Observed, OneOf, StartSomewhere
 from kvspec import Capabilities, KeyParts, Media, Request, Tally, World, rules
 from kvspec import events as ev
 from kvspec.published import AllBlocksCleared, BlockRemoved, BlockStored
-from kvspec.refinement import ComputeSomewhere, Evictions, Observed, OneOf, StartSomewhere
 from kvspec.vocabulary import Surface
 from tests.spec.test_any_events import anything
 

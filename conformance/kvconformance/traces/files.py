@@ -11,9 +11,9 @@ from typing import IO, Annotated, Any, Final, Literal, Self
 import msgspec
 
 from kvconformance.traces import wire
+from kvrefine.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
 from kvspec import events as ev
 from kvspec.layout import Layout
-from kvspec.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Capabilities, Request, World
 

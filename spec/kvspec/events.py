@@ -183,9 +183,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Preempt:
-    """A running request gives its blocks back and waits again; its tokens are kept."""
+    """A running request gives its blocks back and waits again; its tokens are kept.
+
+    With `between` nobody plans a step, as where the whole cache is told to begin anew: the next plan may start it.
+    """
 
     request: RequestId
+    between: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,8 @@ class Freedoms:
     lookahead_blocks: int = 0
     watermark_blocks: int = 0
     remaps_duplicates: bool = False
+    orders_steps: bool = False
+    """On the device a step waits for the steps that were dispatched before it."""
     orders_transfers: bool = False
     """On the device a transfer waits for the steps that were dispatched before it."""
     counts_copies: bool = False

@@ -55,7 +55,7 @@ anything = st.one_of(
     st.builds(ev.Remap, names, numbers, numbers),
     st.builds(ev.Fork, names, requests, blocks),
     st.builds(ev.Sample, names, numbers),
-    st.builds(ev.Preempt, names),
+    st.builds(ev.Preempt, names, st.booleans()),
     st.builds(ev.SwapOut, names, numbers),
     st.builds(ev.SwapIn, names, blocks, numbers),
     st.builds(ev.TransferDone, numbers),

@@ -63,6 +63,7 @@ class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     remaps_duplicates: bool = False
     watermark_blocks: Count = 0
     preemptions: tuple[Literal["recompute", "swap"], ...] = ("recompute",)
+    orders_steps: bool = False
     orders_transfers: bool = False
     counts_copies: bool = False
     hides_lost_takes: bool = False

@@ -92,7 +92,7 @@ _TELL: Final[Mapping[type, Callable[[Any, int], str]]] = MappingProxyType(
         ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
         ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {blocks(*e.tables)}",
         ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
-        ev.Preempt: lambda e, _: f"{e.request} is preempted",
+        ev.Preempt: lambda e, _: f"{e.request} is preempted" + (" between two plans" if e.between else ""),
         ev.SwapOut: lambda e, _: f"{e.request} is swapped out by transfer {e.transfer}",
         ev.SwapIn: lambda e, _: f"{e.request} is swapped into {blocks(*e.tables)} by transfer {e.transfer}",
         ev.TransferDone: lambda e, _: f"transfer {e.transfer} is done",

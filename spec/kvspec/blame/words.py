@@ -65,6 +65,10 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
             "{request} starts in the step that preempts it",
             "a victim waits for the next step",
         ),
+        (r.ONE_QUEUE, "between"): (
+            "{request} is preempted between two plans, while a step is planned with {planned}",
+            "between two plans nobody is scheduled",
+        ),
         (r.ONE_QUEUE, "victim"): ("{request} is scheduled and preempted in one step", "one of the two"),
         (r.ONE_QUEUE, "queues"): ("{request} stands {times} times in the queues", "once"),
         (r.ONE_QUEUE, "gone"): ("{request} stands in a queue after it has left", "it is in none"),

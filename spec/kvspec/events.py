@@ -136,6 +136,20 @@ class Compute(_Holds):
 
 
 @dataclass(frozen=True, slots=True)
+class Waste(_Holds):
+    """A step computes `count` positions through `table` for tokens that nobody will ever have.
+
+    When it was planned its request had ended, or its token was dropped, and the planner did not know. What it writes is
+    nobody's.
+    """
+
+    request: RequestId
+    count: int
+    table: Table
+    more: Tables = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """Copy-on-write: entry `index` of the table in `group` moves from `source` to the private block `target`.
 
@@ -312,6 +326,7 @@ Event = (
     | Reserve
     | Trim
     | Compute
+    | Waste
     | Copy
     | Remap
     | Fork

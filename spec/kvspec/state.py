@@ -113,6 +113,8 @@ class Live:
     allocated: int = 0
     """How many tokens the tables were asked to hold."""
     hit: int = 0
+    wasted: int = 0
+    """How many positions behind those computed steps have computed for nobody: it goes on only if it starts anew."""
     ran: bool = False
     started: bool = False
     resumed: bool = False

@@ -8,7 +8,8 @@ import pytest
 
 from kvspec import events as ev
 from kvspec import rules
-from tests.spec.test_transition import PLAIN, RUN_A, after, breaks, request
+from tests.spec.grouped import broken, play, ran, world
+from tests.spec.test_transition import PLAIN, RUN_A, WORLD, after, breaks, request
 
 pytestmark = pytest.mark.kills("law")
 
@@ -57,3 +58,107 @@ def test_a_step_that_has_scheduled_somebody_is_planned() -> None:
     assert "A is preempted between two plans, while a step is planned with B" in str(seen)
     after(*two, ev.Preempt("A"))
     after(*two, ev.EndStep(), ev.Preempt("A", between=True), ev.Preempt("B", between=True))
+
+
+# Steps for tokens that nobody will ever have.
+
+DROPPED = (*RUN_A, ev.Waste("A", 1, (0, 1)))
+"""The token that A's first step sampled was dropped; the next step computed its position all the same."""
+ENDED = (ev.Add(request("A", 0, 1, 0, new=1)), *RUN_A[1:], ev.Sample("A", 1), ev.Waste("A", 1, (0, 1)), ev.EndStep())
+"""A has ended with its only token; the step that was planned before that was known runs all the same."""
+
+
+def test_what_is_wasted_is_nobodys_and_nothing_is_computed_or_published() -> None:
+    state = after(*DROPPED)
+    live, block = state.requests["A"], state.blocks[1]
+    assert (live.computed, live.filled, live.wasted) == (3, [3], 1)
+    assert block.contexts == [live.contexts[2], None] and block.writers[1] == ("A", 1) and block.key is None
+    assert state.left == WORLD.token_budget - 1 and state.planned == {"A": 3}
+
+
+def test_who_has_ended_leaves_behind_the_step_that_was_wasted_on_it() -> None:
+    state = after(*ENDED, ev.Finish("A"), ev.Add(request("B", 0, 1, 0)), ev.Start("B", 2, (0,)))
+    assert set(state.free) == {1, 2, 3}
+    breaks(rules.PUBLISH_ONLY_COMPUTED, *ENDED, ev.Observe(keyed=frozenset({0, 1})))
+    after(*ENDED, ev.Observe(keyed=frozenset({0})))
+
+
+def test_only_who_starts_anew_goes_on_after_a_wasted_step() -> None:
+    wasted = (*DROPPED, ev.EndStep())
+    seen = breaks(rules.CHUNK_INDEPENDENCE, *wasted, ev.Sample("A", 1))
+    assert "A goes on after 1 positions were computed for nobody; expected it starts anew, or leaves" in str(seen)
+    breaks(rules.CHUNK_INDEPENDENCE, *ENDED, ev.Compute("A", 3, 1, (0, 1)))
+    anew = (*wasted, ev.Preempt("A", between=True), ev.Start("A", 2, (0,)), ev.Compute("A", 2, 1, (0, 1)), ev.EndStep())
+    after(*anew, ev.Sample("A", 1), ev.Compute("A", 3, 1, (0, 1)))
+    breaks(rules.RESUME_EQUALS_UNINTERRUPTED, *anew, ev.Waste("A", 1, (0, 1)), ev.EndStep(), ev.Sample("A", 1))
+
+
+def test_steps_that_were_planned_further_ahead_waste_the_positions_behind() -> None:
+    state = after(*DROPPED, ev.EndStep(), ev.Waste("A", 1, (0, 1, 2)))
+    assert state.requests["A"].wasted == 2 and state.planned == {"A": 4}
+    assert [state.blocks[id].writers for id in (1, 2)] == [[("A", 0), ("A", 1)], [("A", 2), None]]
+    breaks(rules.COVERAGE_AND_LIMIT, *DROPPED, ev.EndStep(), ev.Waste("A", 1, (0, 1)))
+    breaks(rules.ONE_PAGE_ROUNDING, *RUN_A, ev.Waste("A", 1, (0, 1, 2)))
+
+
+def test_a_step_that_leaves_tokens_to_compute_is_not_wasted() -> None:
+    half = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"), ev.Compute("A", 0, 1, (0,)), ev.EndStep())
+    seen = breaks(rules.CHUNK_INDEPENDENCE, *half, ev.Waste("A", 1, (0,)))
+    assert "A computes positions for nobody with 1 of 3 tokens computed" in str(seen)
+    after(*half, ev.Compute("A", 1, 1, (0,)), ev.EndStep(), ev.Waste("A", 1, (0, 1)))
+
+
+def test_what_is_wasted_is_written_where_nobody_else_reads() -> None:
+    fork = (*RUN_A, ev.Fork("A", request("B", 0, 1, 0), (0, 1)))
+    seen = breaks(rules.SHARED_BYTES_NEVER_CHANGE, *fork, ev.Waste("A", 1, (0, 1)))
+    assert "A writes position 3 into block 1, held by A and B" in str(seen)
+    after(*fork, ev.Copy("A", 1, 1, 2), ev.Waste("A", 1, (0, 2)))
+
+
+def test_a_wasted_step_takes_its_place_in_the_step() -> None:
+    breaks(rules.ONE_QUEUE, *DROPPED, ev.Waste("A", 1, (0, 1)))
+    breaks(rules.ONE_QUEUE, *DROPPED, ev.Preempt("A"))
+    breaks(rules.ONE_QUEUE, *RUN_A, ev.Preempt("A"), ev.Waste("A", 1, (0, 1)))
+    breaks(rules.STEP_BUDGET, *RUN_A, ev.Waste("A", 0, (0, 1)))
+    breaks(rules.STEP_BUDGET, *RUN_A, ev.Waste("A", 5, (0, 1, 2, 3)))
+    one = replace(WORLD, max_running=1)
+    breaks(rules.STEP_BUDGET, *DROPPED, *NEXT[1:], ev.Compute("B", 0, 2, (2,)), world=one)
+
+
+def test_a_block_that_is_handed_to_a_wasted_step_has_lost_what_it_held() -> None:
+    short = (ev.Add(request("A", 0, 1)), ev.Start("A"), ev.Compute("A", 0, 2, (1,)), ev.EndStep())
+    cached = (ev.Add(request("C", 1, 1)), ev.Start("C"), ev.Compute("C", 0, 2, (0,)), ev.EndStep(), ev.Abort("C"))
+    taken = (*cached, *short, ev.Waste("A", 1, (1, 0)))
+    assert after(*taken).blocks[0].key is None
+    late = (*taken, ev.EndStep(), ev.Abort("A"), ev.Observe(keyed=frozenset({0, 1})))
+    breaks(rules.CONTENT_MATCHES_KEY, *late)
+
+
+def test_a_step_that_fails_spoils_no_more_than_what_it_wasted() -> None:
+    state = after(*DROPPED, ev.EndStep(), ev.FailStep(1))
+    assert state.blocks[0].key is not None and state.blocks[1].failed
+
+
+def test_in_every_group_what_is_wasted_lies_behind_what_is_kept_but_for_a_state() -> None:
+    cache = ran(world("full:2 window:2:2 state:2 draft:2:1"), request("A", 0, 1, 0), (1, 2), (3, 4), (5, 6), (7,))
+    own = list(cache.state.requests["A"].contexts)
+    wasted = ev.Waste("A", 1, (1, 2), more=((3, 4), (5, 6), (7, 8)))
+    played = play(cache, wasted)
+    held = {id: played.state.blocks[id].contexts for id in range(1, 9)}
+    assert held[2] == held[4] == [own[2], None] and held[5] == [own[1]]
+    assert held[6] == [None] and held[7] == own[1:] and held[8] == [None, None]
+    assert played.state.blocks[8].writers[0] == ("A", cache.state.step)
+    assert played.state.requests["A"].filled == [3, 3, 3, 2]
+    assert broken(cache, replace(wasted, more=((3, 4), (5, 6), (7,)))) is rules.COVERAGE_AND_LIMIT
+
+
+def test_a_drafter_that_runs_ahead_wastes_the_slots_that_the_step_would_have_drafted_from() -> None:
+    cache = ran(world("full:2 draft:2:1", drafts_ahead=True), request("A", 0, 1, 0), (1, 2), (3, 4))
+    played = play(cache, ev.Sample("A", 1), ev.Waste("A", 1, (1, 2), more=((3, 4),)))
+    assert played.state.blocks[4].contexts == [played.state.requests["A"].contexts[3], None]
+
+
+def test_a_window_may_have_given_back_where_a_wasted_step_would_write() -> None:
+    cache = ran(world("full:2 window:2:2"), request("A", 0, 1), (1,), (3,))
+    played = play(cache, ev.Waste("A", 1, (1, 2), more=((3, None),)))
+    assert played.state.requests["A"].tables == [[1, 2], [3, None]]

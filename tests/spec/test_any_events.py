@@ -51,6 +51,7 @@ anything = st.one_of(
     st.builds(ev.Start, names, numbers, blocks),
     st.builds(ev.Reserve, names, numbers, blocks),
     st.builds(ev.Compute, names, numbers, numbers, blocks, slots, st.none() | blocks),
+    st.builds(ev.Waste, names, numbers, blocks),
     st.builds(ev.Copy, names, numbers, numbers, numbers, st.none() | numbers),
     st.builds(ev.Remap, names, numbers, numbers),
     st.builds(ev.Fork, names, requests, blocks),

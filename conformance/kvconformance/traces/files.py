@@ -226,7 +226,7 @@ def _requests(event: Observed) -> Iterator[Request]:
         yield event.child
 
 
-_NAMING: Final = (ev.Reserve, ev.Compute, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
+_NAMING: Final = (ev.Reserve, ev.Compute, ev.Waste, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
 """Events that always name a block; others do by the fields below."""
 
 

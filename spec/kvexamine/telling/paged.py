@@ -88,6 +88,7 @@ _TELL: Final[Mapping[type, Callable[[Any, int], str]]] = MappingProxyType(
         ev.Reserve: lambda e, _: f"{e.request} is given {blocks(*e.tables)} for {e.end} tokens",
         ev.Trim: lambda e, _: f"{e.request} gives back entry {e.index} of group {e.group}",
         ev.Compute: _compute,
+        ev.Waste: lambda e, _: f"{e.request} computes {e.count} positions in {blocks(*e.tables)} for nobody",
         ev.Copy: lambda e, _: f"{e.request} copies block {e.source} to {e.target}",
         ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
         ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {blocks(*e.tables)}",

@@ -41,6 +41,7 @@ _DOES: Mapping[type, str] = MappingProxyType(
         ev.Start: "starts",
         ev.Reserve: "grows",
         ev.Compute: "is scheduled",
+        ev.Waste: "is scheduled",
         ev.Remap: "is remapped",
         ev.Fork: "is forked",
         ev.Sample: "samples",
@@ -96,6 +97,14 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         (r.CHUNK_INDEPENDENCE, "continues"): (
             "{request} computes from position {start} on with {computed} computed",
             "it continues at position {computed}",
+        ),
+        (r.CHUNK_INDEPENDENCE, "wasted"): (
+            "{request} goes on after {wasted} positions were computed for nobody",
+            "it starts anew, or leaves",
+        ),
+        (r.CHUNK_INDEPENDENCE, "left"): (
+            "{request} computes positions for nobody with {computed} of {total} tokens computed",
+            "its tokens are computed first",
         ),
         (r.CHUNK_INDEPENDENCE, "fed"): ("{request} feeds the tokens {fed} from position {start} on", "{own}"),
         (r.CHUNK_INDEPENDENCE, "sampled"): (

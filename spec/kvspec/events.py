@@ -233,7 +233,7 @@ class TransferDone:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """A request has all its tokens. With `deferred`, its blocks follow in a `Release`."""
+    """A request has all its tokens, or its last one stops it. With `deferred`, its blocks follow in a `Release`."""
 
     request: RequestId
     deferred: bool = False

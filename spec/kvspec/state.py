@@ -165,6 +165,11 @@ class Live:
         """Number of tokens sampled so far."""
         return len(self.tokens) - len(self.request.prompt)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the last new token is one with which its client lets it end."""
+        return self.generated > 0 and self.tokens[-1] in self.request.stops
+
 
 @dataclass(slots=True)
 class State:

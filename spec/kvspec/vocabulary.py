@@ -98,13 +98,17 @@ NO_PARTS = KeyParts()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client asks for. `max_new_tokens >= 1`; a smaller `priority` is served first."""
+    """What a client asks for. `max_new_tokens >= 1`; a smaller `priority` is served first.
+
+    Once its last new token is one of `stops` it may end with fewer.
+    """
 
     id: RequestId
     prompt: tuple[TokenId, ...]
     max_new_tokens: int = 1
     priority: int = 0
     parts: KeyParts = NO_PARTS
+    stops: frozenset[TokenId] = frozenset()
 
     @property
     def limit(self) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from kvspec import events as ev
 from kvspec import rules
+from kvspec.vocabulary import DONE
 from tests.spec.grouped import broken, play, ran, world
 from tests.spec.test_transition import PLAIN, RUN_A, WORLD, after, breaks, request
 
@@ -162,3 +163,29 @@ def test_a_window_may_have_given_back_where_a_wasted_step_would_write() -> None:
     cache = ran(world("full:2 window:2:2"), request("A", 0, 1), (1,), (3,))
     played = play(cache, ev.Waste("A", 1, (1, 2), more=((3, None),)))
     assert played.state.requests["A"].tables == [[1, 2], [3, None]]
+
+
+# Requests that stop early.
+
+STOPPING = (ev.Add(replace(request("A", 0, 1, 0, new=3), stops=frozenset({0, 7}))), *RUN_A[1:])
+
+
+def test_a_request_may_finish_early_with_a_token_that_stops_it() -> None:
+    state = after(*STOPPING, ev.Sample("A", 7), ev.Finish("A"))
+    assert state.requests["A"].phase is DONE and len(state.free) == 4
+    seen = breaks(rules.CHUNK_INDEPENDENCE, *STOPPING, ev.Sample("A", 1), ev.Finish("A"))
+    assert "A finishes with 1 of 3 new tokens; expected no token is lost" in str(seen)
+    breaks(rules.CHUNK_INDEPENDENCE, *RUN_A, ev.Sample("A", 1), ev.Finish("A"))
+
+
+def test_it_is_the_last_new_token_that_stops_a_request_and_none_of_its_prompt() -> None:
+    breaks(rules.CHUNK_INDEPENDENCE, *STOPPING, ev.Finish("A"))
+    more = (*STOPPING, ev.Sample("A", 7), ev.Compute("A", 3, 1, (0, 1)), ev.EndStep(), ev.Sample("A", 1))
+    breaks(rules.CHUNK_INDEPENDENCE, *more, ev.Finish("A"))
+    after(*more, ev.Compute("A", 4, 1, (0, 1, 2)), ev.EndStep(), ev.Sample("A", 2), ev.Finish("A"))
+
+
+def test_who_was_preempted_and_stops_without_a_token_that_stops_it_lost_tokens_by_that() -> None:
+    again = (*STOPPING, ev.Preempt("A", between=True), ev.Start("A", 2, (0,)), ev.Compute("A", 2, 1, (0, 1)))
+    sampled = (*again, ev.EndStep(), ev.Sample("A", 1))
+    breaks(rules.RESUME_EQUALS_UNINTERRUPTED, *sampled, ev.Finish("A"))

@@ -27,7 +27,13 @@ blocks = st.lists(numbers, max_size=3).map(tuple)
 slots = st.none() | st.lists(st.tuples(numbers, numbers), max_size=3).map(tuple)
 prompts = st.lists(st.integers(0, 1), min_size=1, max_size=5).map(tuple)
 requests = st.builds(
-    Request, names, prompts, st.integers(1, 3), st.just(0), st.builds(KeyParts, st.sampled_from([None, "x"]))
+    Request,
+    names,
+    prompts,
+    st.integers(1, 3),
+    st.just(0),
+    st.builds(KeyParts, st.sampled_from([None, "x"])),
+    st.frozensets(st.integers(0, 1), max_size=1),
 )
 
 observations = st.builds(

@@ -75,6 +75,7 @@ _TELL: Final[Mapping[type, Callable[[Any, int], str]]] = MappingProxyType(
     {
         ev.Add: lambda e, _: (
             f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
+            + (f" or to {tokens_text(sorted(e.request.stops))}" if e.request.stops else "")
             + (f" priority {e.request.priority}" if e.request.priority else "")
             + _parts(e.request.parts)
         ),

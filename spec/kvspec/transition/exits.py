@@ -36,14 +36,14 @@ def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
 
 
 def finish(state: State, event: ev.Finish, tally: Tally) -> None:
-    """A request leaves with all its tokens.
+    """A request leaves with all its tokens, or with one that stops it.
 
     Raises sched/chunk-independence, and what `require_present` raises.
     """
     live = live_of(state, event.request)
     require_present(tally, live)
     generated, most = live.generated, live.request.max_new_tokens
-    if generated < most:
+    if generated < most and not live.stopped:
         tally.fail(rules.CHUNK_INDEPENDENCE, "finished", request=event.request, generated=generated, most=most)
     _leave(state, live, event.deferred)
 

@@ -136,6 +136,20 @@ class Compute(_Holds):
 
 
 @dataclass(frozen=True, slots=True)
+class Waste(_Holds):
+    """A step computes `count` positions through `table` for tokens that nobody will ever have.
+
+    When it was planned its request had ended, or its token was dropped, and the planner did not know. What it writes is
+    nobody's.
+    """
+
+    request: RequestId
+    count: int
+    table: Table
+    more: Tables = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Copy:
     """Copy-on-write: entry `index` of the table in `group` moves from `source` to the private block `target`.
 
@@ -183,9 +197,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Preempt:
-    """A running request gives its blocks back and waits again; its tokens are kept."""
+    """A running request gives its blocks back and waits again; its tokens are kept.
+
+    With `between` nobody plans a step, as where the whole cache is told to begin anew: the next plan may start it.
+    """
 
     request: RequestId
+    between: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +233,7 @@ class TransferDone:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """A request has all its tokens. With `deferred`, its blocks follow in a `Release`."""
+    """A request has all its tokens, or its last one stops it. With `deferred`, its blocks follow in a `Release`."""
 
     request: RequestId
     deferred: bool = False
@@ -308,6 +326,7 @@ Event = (
     | Reserve
     | Trim
     | Compute
+    | Waste
     | Copy
     | Remap
     | Fork

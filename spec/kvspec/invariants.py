@@ -78,6 +78,8 @@ def _broken_view(state: State, live: Live, number: int) -> Broken:
     """What the next query reads, if one is to come, is held and the request's own."""
     group, table = state.layout.groups[number], live.tables[number]
     name, salt = live.request.id, live.request.parts.salt
+    if group.recurs and live.wasted:
+        return  # its state is that of tokens which nobody has, and no query is to come
     for run in runs(group, reads(group, live.filled[number])):
         if run.entry >= len(table):
             continue  # S7 says so

@@ -113,6 +113,8 @@ class Live:
     allocated: int = 0
     """How many tokens the tables were asked to hold."""
     hit: int = 0
+    wasted: int = 0
+    """How many positions behind those computed steps have computed for nobody: it goes on only if it starts anew."""
     ran: bool = False
     started: bool = False
     resumed: bool = False
@@ -162,6 +164,11 @@ class Live:
     def generated(self) -> int:
         """Number of tokens sampled so far."""
         return len(self.tokens) - len(self.request.prompt)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the last new token is one with which its client lets it end."""
+        return self.generated > 0 and self.tokens[-1] in self.request.stops
 
 
 @dataclass(slots=True)

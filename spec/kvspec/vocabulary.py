@@ -98,13 +98,17 @@ NO_PARTS = KeyParts()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client asks for. `max_new_tokens >= 1`; a smaller `priority` is served first."""
+    """What a client asks for. `max_new_tokens >= 1`; a smaller `priority` is served first.
+
+    Once its last new token is one of `stops` it may end with fewer.
+    """
 
     id: RequestId
     prompt: tuple[TokenId, ...]
     max_new_tokens: int = 1
     priority: int = 0
     parts: KeyParts = NO_PARTS
+    stops: frozenset[TokenId] = frozenset()
 
     @property
     def limit(self) -> int:
@@ -151,6 +155,8 @@ class Freedoms:
     lookahead_blocks: int = 0
     watermark_blocks: int = 0
     remaps_duplicates: bool = False
+    orders_steps: bool = False
+    """On the device a step waits for the steps that were dispatched before it."""
     orders_transfers: bool = False
     """On the device a transfer waits for the steps that were dispatched before it."""
     counts_copies: bool = False

@@ -22,12 +22,12 @@ from kvconformance.search.trial import Trial, play
 from kvconformance.surfaces.registry import histories
 from kvconformance.traces.judging import judge
 from kvconformance.traces.traffic import traffic
+from kvrefine.refinement import compatible
 from kvspec import Tally
 from kvspec import events as ev
 from kvspec.blame import begin
 from kvspec.blame import judge as follow
 from kvspec.blame.judging import finding
-from kvspec.refinement import compatible
 from kvspec.rules import Rule
 from kvspec.transition import advance
 from kvspec.violation import Broken, Violation

@@ -22,9 +22,9 @@ from kvconformance.traces.judging import Answer, Judgement
 from kvconformance.traces.recording import Run, record
 from kvconformance.traces.refining import refine_engine, refine_loaded
 from kvreference.scheduler import ReferenceStepper
+from kvrefine.refinement import Observed, compatible
 from kvspec import rules
 from kvspec.plans import StepPlan
-from kvspec.refinement import Observed, compatible
 from kvspec.rules import RULES
 from kvspec.violation import Tally
 from kvspec.vocabulary import Surface, World

@@ -11,9 +11,9 @@ import pytest
 
 from kvconformance.adapters import load
 from kvconformance.traces.recording import Recording, record
+from kvrefine.refinement import Evictions, Observed, compatible, follow
 from kvspec import Tally, advance, initial
 from kvspec import events as ev
-from kvspec.refinement import Evictions, Observed, compatible, follow
 from kvspec.vocabulary import Surface
 
 HIDE_EVERY = 20

@@ -37,10 +37,10 @@ from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import LONGEST_LINE, MOST_SLOTS, Declared
 from kvconformance.traces.judging import Answer
 from kvreference.publishing import PublishingPool, PublishingStepper
+from kvrefine.refinement import ComputeSomewhere, Evictions, Observed, OneOf, StartSomewhere
 from kvspec import Capabilities, KeyParts, Media, Request, Tally, World, rules
 from kvspec import events as ev
 from kvspec.published import AllBlocksCleared, BlockRemoved, BlockStored
-from kvspec.refinement import ComputeSomewhere, Evictions, Observed, OneOf, StartSomewhere
 from kvspec.vocabulary import Surface
 from tests.spec.test_any_events import anything
 
@@ -147,6 +147,62 @@ def test_the_example_of_the_page_is_all_allowed(tmp_path: Path) -> None:
     assert f"{len(example.splitlines()) - 1} events, all allowed" in done.output
     path.write_text(example.replace('"start":3,"count":1,"table":[1,2]', '"start":3,"count":1,"table":[1,3]'))
     assert replay(path).exit_code == 1
+
+
+AHEAD = b"""\
+{"event":"Add","request":{"id":"A","prompt":[0,1,0],"max_new_tokens":4,"stops":[7]}}
+{"event":"Start","request":"A"}
+{"event":"Compute","request":"A","start":0,"count":3,"table":[0,1]}
+{"event":"Dispatch","step":0}
+{"event":"EndStep"}
+{"event":"Sample","request":"A","token":7}
+{"event":"Waste","request":"A","count":1,"table":[0,1]}
+{"event":"Dispatch","step":1}
+{"event":"EndStep"}
+{"event":"Complete","step":0}
+{"event":"Finish","request":"A"}
+{"event":"Add","request":{"id":"B","prompt":[1,1]}}
+{"event":"Start","request":"B"}
+{"event":"Compute","request":"B","start":0,"count":2,"table":[1]}
+{"event":"Dispatch","step":2}
+{"event":"EndStep"}
+{"event":"Complete","step":1}
+{"event":"Complete","step":2}
+{"event":"Preempt","request":"B","between":true}
+{"event":"Start","request":"B"}
+{"event":"Compute","request":"B","start":0,"count":2,"table":[2]}
+{"event":"EndStep"}
+{"event":"Sample","request":"B","token":5}
+{"event":"Finish","request":"B"}
+{"event":"Observe","free":4}
+"""
+"""A stops in the first step, and the second was planned before that was known; B begins in a block of the second."""
+
+
+def test_a_trace_of_an_engine_that_plans_ahead_is_written_read_and_judged(tmp_path: Path) -> None:
+    ordered = msgspec.structs.replace(HEADER, capabilities=Declared(orders_steps=True))
+    events = [wire.decode(line) for line in AHEAD.splitlines()]
+    assert write_trace(tmp_path / "t.jsonl", ordered, events) == 25
+    first, *lines = (tmp_path / "t.jsonl").read_bytes().splitlines()
+    assert [wire.decode(line) for line in lines] == events
+    done = replay(tmp_path / "t.jsonl")
+    assert done.exit_code == 0 and "25 events, all allowed" in done.output
+    for header, told, rule in (
+        (first, AHEAD.replace(b',"stops":[7]', b""), "sched/chunk-independence"),
+        (first, AHEAD.replace(b',"between":true', b""), "sched/one-queue"),
+        (first, AHEAD.replace(b'{"event":"Waste"', b'{"event":"Compute","start":4'), "sched/chunk-independence"),
+        (FIRST, AHEAD, "alloc/in-flight-fence"),
+    ):
+        done = replay(written(tmp_path / "wrong.jsonl", header, told))
+        assert done.exit_code == 1 and rule in done.output
+
+
+def test_a_wasted_step_names_its_blocks(tmp_path: Path) -> None:
+    nameless = FIRST[:-1] + b',"nameless":true}'
+    done = replay(
+        written(tmp_path / "t.jsonl", nameless, ADD, START, b'{"event":"Waste","request":"A","count":1,"table":[]}')
+    )
+    assert done.exit_code == 2 and "line 4: Waste names a block in a trace that is nameless" in done.output
 
 
 # Hostile files.

@@ -33,10 +33,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_the_six_packages_typed_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_seven_packages_typed_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"kvspec", "kvexamine", "kvreference", "kvoptimized", "kvconformance", "kvengines"}
+    assert tops == {"kvspec", "kvrefine", "kvexamine", "kvreference", "kvoptimized", "kvconformance", "kvengines"}
     assert {f"{package}/py.typed" for package in tops} <= set(names)
     assert {"kvspec/vectors/key_chain.json", "kvspec/cache.md", "kvconformance/engines.json"} <= set(names)
     assert {"kvexamine/explorer.json", "kvconformance/exhaust.json"} <= set(names)

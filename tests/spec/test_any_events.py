@@ -27,7 +27,13 @@ blocks = st.lists(numbers, max_size=3).map(tuple)
 slots = st.none() | st.lists(st.tuples(numbers, numbers), max_size=3).map(tuple)
 prompts = st.lists(st.integers(0, 1), min_size=1, max_size=5).map(tuple)
 requests = st.builds(
-    Request, names, prompts, st.integers(1, 3), st.just(0), st.builds(KeyParts, st.sampled_from([None, "x"]))
+    Request,
+    names,
+    prompts,
+    st.integers(1, 3),
+    st.just(0),
+    st.builds(KeyParts, st.sampled_from([None, "x"])),
+    st.frozensets(st.integers(0, 1), max_size=1),
 )
 
 observations = st.builds(
@@ -51,11 +57,12 @@ anything = st.one_of(
     st.builds(ev.Start, names, numbers, blocks),
     st.builds(ev.Reserve, names, numbers, blocks),
     st.builds(ev.Compute, names, numbers, numbers, blocks, slots, st.none() | blocks),
+    st.builds(ev.Waste, names, numbers, blocks),
     st.builds(ev.Copy, names, numbers, numbers, numbers, st.none() | numbers),
     st.builds(ev.Remap, names, numbers, numbers),
     st.builds(ev.Fork, names, requests, blocks),
     st.builds(ev.Sample, names, numbers),
-    st.builds(ev.Preempt, names),
+    st.builds(ev.Preempt, names, st.booleans()),
     st.builds(ev.SwapOut, names, numbers),
     st.builds(ev.SwapIn, names, blocks, numbers),
     st.builds(ev.TransferDone, numbers),

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kvspec.refinement as module
-from kvspec import Capabilities, Request, State, Tally, World, advance, initial, rules
-from kvspec import events as ev
-from kvspec.footprint import footprint
-from kvspec.refinement import (
+import kvrefine.refinement as module
+from kvrefine.footprint import footprint
+from kvrefine.refinement import (
     Compatible,
     ComputeSomewhere,
     Evictions,
@@ -28,6 +26,8 @@ from kvspec.refinement import (
     follow,
     refine,
 )
+from kvspec import Capabilities, Request, State, Tally, World, advance, initial, rules
+from kvspec import events as ev
 from kvspec.violation import HarnessFault
 from tests.spec.test_any_events import anything
 

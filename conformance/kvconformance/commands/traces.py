@@ -20,7 +20,7 @@ from kvconformance.traces.chronicle import wrong_event
 from kvconformance.traces.files import Header, TraceError, open_trace
 from kvconformance.traces.judging import Answer, Judgement, judge
 from kvconformance.traces.refining import Refinement, read, refine_loaded
-from kvspec.refinement import MOST_STATES
+from kvrefine.refinement import MOST_STATES
 from kvspec.violation import HarnessFault
 
 FAULT = 3

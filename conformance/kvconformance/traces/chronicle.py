@@ -18,8 +18,8 @@ from kvconformance.telling.output import visible
 from kvconformance.traces.files import Header
 from kvconformance.traces.judging import Judgement
 from kvexamine.telling.paged import tell
+from kvrefine.refinement import Evictions, Hidden, Observed, OneOf, Refuted, StartSomewhere, follow
 from kvspec import events as ev
-from kvspec.refinement import Evictions, Hidden, Observed, OneOf, Refuted, StartSomewhere, follow
 from kvspec.state import State
 from kvspec.violation import HarnessFault, Tally
 

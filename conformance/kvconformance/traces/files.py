@@ -11,9 +11,9 @@ from typing import IO, Annotated, Any, Final, Literal, Self
 import msgspec
 
 from kvconformance.traces import wire
+from kvrefine.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
 from kvspec import events as ev
 from kvspec.layout import Layout
-from kvspec.refinement import MOST_STATES, Compatible, Observed, OneOf, compatible
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import BlockId, Capabilities, Request, World
 
@@ -63,6 +63,7 @@ class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     remaps_duplicates: bool = False
     watermark_blocks: Count = 0
     preemptions: tuple[Literal["recompute", "swap"], ...] = ("recompute",)
+    orders_steps: bool = False
     orders_transfers: bool = False
     counts_copies: bool = False
     hides_lost_takes: bool = False
@@ -225,7 +226,7 @@ def _requests(event: Observed) -> Iterator[Request]:
         yield event.child
 
 
-_NAMING: Final = (ev.Reserve, ev.Compute, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
+_NAMING: Final = (ev.Reserve, ev.Compute, ev.Waste, ev.Copy, ev.Remap, ev.Fork, ev.SwapIn)
 """Events that always name a block; others do by the fields below."""
 
 

@@ -10,8 +10,8 @@ from enum import Enum
 from pathlib import Path
 
 from kvconformance.traces.files import TraceError, open_trace
+from kvrefine.refinement import MOST_STATES, Compatible, Observed, Refuted, Undecided, follow
 from kvspec import events as ev
-from kvspec.refinement import MOST_STATES, Compatible, Observed, Refuted, Undecided, follow
 from kvspec.rules import Rule
 from kvspec.violation import HarnessFault, Tally
 

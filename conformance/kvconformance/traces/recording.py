@@ -14,8 +14,8 @@ from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import kind_of, kinds
 from kvconformance.traces.files import Header
 from kvconformance.traces.traffic import traffic
+from kvrefine.refinement import Observed
 from kvspec import events as ev
-from kvspec.refinement import Observed
 from kvspec.violation import HarnessFault, Violation
 from kvspec.vocabulary import Capabilities, Surface, World
 

@@ -14,7 +14,7 @@ from kvconformance.traces.chronicle import WrongEvent, wrong_event
 from kvconformance.traces.files import Header, TraceError, open_trace
 from kvconformance.traces.judging import Answer, Judgement, judge
 from kvconformance.traces.recording import Ending
-from kvspec.refinement import MOST_STATES, Observed
+from kvrefine.refinement import MOST_STATES, Observed
 from kvspec.rules import RULES
 from kvspec.violation import HarnessFault
 from kvspec.vocabulary import Surface

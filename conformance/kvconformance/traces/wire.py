@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, NewType, SupportsIndex, Union, get_arg
 
 import msgspec
 
+from kvrefine.refinement import Hidden, Observed
 from kvspec import events as ev
 from kvspec.published import Published
-from kvspec.refinement import Hidden, Observed
 
 LARGEST: Final = 2**53 - 1
 """The largest whole number that every JSON reader can hold."""

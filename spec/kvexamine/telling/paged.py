@@ -75,6 +75,7 @@ _TELL: Final[Mapping[type, Callable[[Any, int], str]]] = MappingProxyType(
     {
         ev.Add: lambda e, _: (
             f"{e.request.id} [{tokens_text(e.request.prompt)}] up to {e.request.max_new_tokens} new"
+            + (f" or to {tokens_text(sorted(e.request.stops))}" if e.request.stops else "")
             + (f" priority {e.request.priority}" if e.request.priority else "")
             + _parts(e.request.parts)
         ),
@@ -88,11 +89,12 @@ _TELL: Final[Mapping[type, Callable[[Any, int], str]]] = MappingProxyType(
         ev.Reserve: lambda e, _: f"{e.request} is given {blocks(*e.tables)} for {e.end} tokens",
         ev.Trim: lambda e, _: f"{e.request} gives back entry {e.index} of group {e.group}",
         ev.Compute: _compute,
+        ev.Waste: lambda e, _: f"{e.request} computes {e.count} positions in {blocks(*e.tables)} for nobody",
         ev.Copy: lambda e, _: f"{e.request} copies block {e.source} to {e.target}",
         ev.Remap: lambda e, _: f"{e.request} entry {e.index} moves to block {e.target}",
         ev.Fork: lambda e, _: f"{e.child.id} forks {e.parent} with {blocks(*e.tables)}",
         ev.Sample: lambda e, _: f"{e.request} samples {e.token}",
-        ev.Preempt: lambda e, _: f"{e.request} is preempted",
+        ev.Preempt: lambda e, _: f"{e.request} is preempted" + (" between two plans" if e.between else ""),
         ev.SwapOut: lambda e, _: f"{e.request} is swapped out by transfer {e.transfer}",
         ev.SwapIn: lambda e, _: f"{e.request} is swapped into {blocks(*e.tables)} by transfer {e.transfer}",
         ev.TransferDone: lambda e, _: f"transfer {e.transfer} is done",

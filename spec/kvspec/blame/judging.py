@@ -67,6 +67,8 @@ _RENAMED: Mapping[tuple[Rule, str], Callable[[Case], Rule]] = MappingProxyType(
         (rules.SHARED_BYTES_NEVER_CHANGE, "read"): reads.wrong_slot,
         (rules.CHUNK_INDEPENDENCE, "past"): reads.past_the_end,
         (rules.CHUNK_INDEPENDENCE, "continues"): reads.in_parts,
+        (rules.CHUNK_INDEPENDENCE, "wasted"): reads.in_parts,
+        (rules.CHUNK_INDEPENDENCE, "left"): reads.in_parts,
         (rules.CHUNK_INDEPENDENCE, "fed"): reads.in_parts,
         (rules.CHUNK_INDEPENDENCE, "sampled"): reads.in_parts,
         (rules.CHUNK_INDEPENDENCE, "again"): reads.in_parts,

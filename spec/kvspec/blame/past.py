@@ -97,7 +97,7 @@ def first_block(state: State, live: Live) -> tuple[TokenId, ...]:
     return tuple(live.request.prompt[: state.layout.groups[0].block_size])
 
 
-def _new_entries(state: State, event: ev.Reserve | ev.Compute) -> Iterable[BlockId | None]:
+def _new_entries(state: State, event: ev.Reserve | ev.Compute | ev.Waste) -> Iterable[BlockId | None]:
     live = state.requests.get(event.request)
     for table, own in zip(event.tables, live.tables if live else (), strict=False):
         yield from table[len(own) :]
@@ -117,6 +117,7 @@ _TAKEN: Mapping[type, Callable[[State, Any], Iterable[BlockId | None]]] = Mappin
     {
         ev.Reserve: _new_entries,
         ev.Compute: _new_entries,
+        ev.Waste: _new_entries,
         ev.Copy: lambda state, event: (event.target,),
         ev.Fork: _forked,
         ev.SwapIn: _all_entries,

@@ -41,6 +41,7 @@ _DOES: Mapping[type, str] = MappingProxyType(
         ev.Start: "starts",
         ev.Reserve: "grows",
         ev.Compute: "is scheduled",
+        ev.Waste: "is scheduled",
         ev.Remap: "is remapped",
         ev.Fork: "is forked",
         ev.Sample: "samples",
@@ -64,6 +65,10 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         (r.ONE_QUEUE, "at once"): (
             "{request} starts in the step that preempts it",
             "a victim waits for the next step",
+        ),
+        (r.ONE_QUEUE, "between"): (
+            "{request} is preempted between two plans, while a step is planned with {planned}",
+            "between two plans nobody is scheduled",
         ),
         (r.ONE_QUEUE, "victim"): ("{request} is scheduled and preempted in one step", "one of the two"),
         (r.ONE_QUEUE, "queues"): ("{request} stands {times} times in the queues", "once"),
@@ -92,6 +97,14 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
         (r.CHUNK_INDEPENDENCE, "continues"): (
             "{request} computes from position {start} on with {computed} computed",
             "it continues at position {computed}",
+        ),
+        (r.CHUNK_INDEPENDENCE, "wasted"): (
+            "{request} goes on after {wasted} positions were computed for nobody",
+            "it starts anew, or leaves",
+        ),
+        (r.CHUNK_INDEPENDENCE, "left"): (
+            "{request} computes positions for nobody with {computed} of {total} tokens computed",
+            "its tokens are computed first",
         ),
         (r.CHUNK_INDEPENDENCE, "fed"): ("{request} feeds the tokens {fed} from position {start} on", "{own}"),
         (r.CHUNK_INDEPENDENCE, "sampled"): (

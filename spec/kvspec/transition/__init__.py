@@ -46,6 +46,7 @@ _TRANSITIONS: dict[type, Callable[[State, Any, Tally], None]] = {
     ev.Reserve: computing.reserve,
     ev.Trim: computing.trim,
     ev.Compute: computing.compute,
+    ev.Waste: computing.waste,
     ev.Copy: computing.copy,
     ev.Remap: computing.remap,
     ev.Fork: admission.fork,

@@ -95,7 +95,7 @@ def start(state: State, event: ev.Start, tally: Tally) -> None:
     live.phase, live.started = RUNNING, True
     live.tables, live.filled = [list(table) for table in tables], [event.hit for _ in tables]
     live.hit = live.allocated = live.computed = event.hit
-    live.swapped = None
+    live.swapped, live.wasted = None, 0
     if not live.resumed:
         state.hit_tokens += event.hit
 

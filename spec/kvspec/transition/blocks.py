@@ -44,7 +44,8 @@ def take(state: State, tally: Tally, id: BlockId, live: Live, number: int) -> No
     block = state.blocks[id]
     if state.transfers or state.in_flight:
         tally.met(rules.IN_FLIGHT_FENCE)
-        if block.fence or any(id in touched for touched in state.in_flight.values()):
+        flying = () if state.capabilities.orders_steps else state.in_flight.values()
+        if block.fence or any(id in touched for touched in flying):
             tally.fail(rules.IN_FLIGHT_FENCE, "taken", request=who, block=id, group=number)
     tally.met(rules.CONSERVATION)
     if block.ref:

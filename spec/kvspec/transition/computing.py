@@ -1,4 +1,4 @@
-"""What running requests do: reserve, trim, compute, copy on write, merge duplicates, sample."""
+"""What running requests do: reserve, trim, compute, waste, copy on write, merge duplicates, sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kvspec.hits import check_entry
 from kvspec.needs import first_kept, reads, slots_after
 from kvspec.state import State
 from kvspec.transition.blocks import copy_content, grow, publish, release, share, take
-from kvspec.transition.contents import catch_up, read, write
+from kvspec.transition.contents import catch_up, read, spoil, write
 from kvspec.transition.guards import (
     group_of,
     live_of,
@@ -17,6 +17,7 @@ from kvspec.transition.guards import (
     require_budget,
     require_continues,
     require_entry,
+    require_goes_on,
     require_phase,
     require_scheduled_once,
     require_sound,
@@ -64,6 +65,32 @@ def compute(state: State, event: ev.Compute, tally: Tally) -> None:
     state.left -= event.count
     state.progressed = True
     state.planned[event.request] = event.start
+
+
+def waste(state: State, event: ev.Waste, tally: Tally) -> None:
+    """A step computes positions behind all tokens that are known, or from the last of them on: what it writes is lost.
+
+    Nothing is computed or published. It is progress (L1); who wastes steps for ever is found by the bound on all steps.
+
+    Raises sched/chunk-independence, and what `require_scheduled_once`, `require_budget`, `grow` and `spoil` raise.
+    """
+    live = live_of(state, event.request)
+    require_scheduled_once(state, tally, live)
+    require_budget(state, tally, live, event.count)
+    known, computed = len(live.tokens), live.computed
+    if computed + 1 < known:
+        tally.fail(rules.CHUNK_INDEPENDENCE, "left", request=event.request, computed=computed, total=known)
+    start = computed + live.wasted
+    end, ahead = start + event.count, state.capabilities.drafts_ahead
+    grow(state, tally, live, per_group(state, event), end)
+    for number, group in enumerate(state.layout.groups):
+        first, last = (slots_after(group, place, place + group.lag, ahead=ahead) for place in (start, end))
+        spoil(state, tally, live, number, max(first, live.filled[number]), last)
+    live.wasted += event.count
+    live.ran = True
+    state.left -= event.count
+    state.progressed = True
+    state.planned[event.request] = start
 
 
 def trim(state: State, event: ev.Trim, tally: Tally) -> None:
@@ -131,10 +158,11 @@ def remap(state: State, event: ev.Remap, tally: Tally) -> None:
 def sample(state: State, event: ev.Sample, tally: Tally) -> None:
     """A token is appended, once all tokens before it are computed and none too many.
 
-    Raises sched/chunk-independence, and what `require_phase` raises.
+    Raises sched/chunk-independence, and what `require_phase` and `require_goes_on` raise.
     """
     live = live_of(state, event.request)
     require_phase(tally, live, RUNNING)
+    require_goes_on(tally, live)
     if live.computed != len(live.tokens):
         who, computed, total = event.request, live.computed, len(live.tokens)
         tally.fail(rules.CHUNK_INDEPENDENCE, "sampled", request=who, computed=computed, total=total)

@@ -77,6 +77,21 @@ def _write_run(state: State, tally: Tally, live: Live, number: int, run: Run, *,
     block.epoch = state.epoch
 
 
+def spoil(state: State, tally: Tally, live: Live, number: int, first: int, last: int) -> None:
+    """Write slots of a group from `first` to `last` that are nobody's, where there are blocks: the writer's alone.
+
+    Raises what `_require_sole_owner` raises.
+    """
+    group, table = state.layout.groups[number], live.tables[number]
+    for run in runs(group, writes(group, first, last)):
+        id, size = table[run.entry] if run.entry < len(table) else None, run.stop - run.first
+        if id is not None:
+            _require_sole_owner(state, tally, live, number, id, run.first + group.lag)
+            block = state.blocks[id]
+            block.contexts[run.offset : run.offset + size] = [None] * size
+            block.writers[run.offset : run.offset + size] = [(live.request.id, state.step)] * size
+
+
 def _contexts(live: Live, group: Group, run: Run) -> list[int]:
     """What the slots stand for; pending where a token is not told yet."""
     known = live.contexts[run.first + group.lag : run.stop + group.lag]

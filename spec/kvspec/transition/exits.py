@@ -14,31 +14,36 @@ from kvspec.vocabulary import DONE, WAITING
 def preempt(state: State, event: ev.Preempt, tally: Tally) -> None:
     """A running request that this step has not scheduled gives everything back and waits; its tokens stay.
 
+    Between two plans nobody is scheduled, and who gives way then may start in the next plan.
+
     It is progress (L1) even where the victim holds nothing yet: an honest scheduler may try each victim once. Who
     starts and preempts for ever is found by the bound on all steps of a run, not here.
 
-    Raises what `require_victim` raises.
+    Raises sched/one-queue, and what `require_victim` raises.
     """
     live = live_of(state, event.request)
     require_victim(tally, live)
+    if event.between and state.planned:
+        tally.fail(rules.ONE_QUEUE, "between", request=event.request, planned=", ".join(state.planned))
     if state.capabilities.hides_lost_takes:
         forget_release_order(state)
     give_back(state, live)
     forget_flights(state, live)
-    live.phase, live.computed, live.resumed, live.preempted_in = WAITING, 0, True, state.step
+    live.phase, live.computed, live.resumed = WAITING, 0, True
+    live.preempted_in = -1 if event.between else state.step
     live.filled = [0 for _ in live.tables]
     state.progressed = True
 
 
 def finish(state: State, event: ev.Finish, tally: Tally) -> None:
-    """A request leaves with all its tokens.
+    """A request leaves with all its tokens, or with one that stops it.
 
     Raises sched/chunk-independence, and what `require_present` raises.
     """
     live = live_of(state, event.request)
     require_present(tally, live)
     generated, most = live.generated, live.request.max_new_tokens
-    if generated < most:
+    if generated < most and not live.stopped:
         tally.fail(rules.CHUNK_INDEPENDENCE, "finished", request=event.request, generated=generated, most=most)
     _leave(state, live, event.deferred)
 

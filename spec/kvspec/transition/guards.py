@@ -69,11 +69,21 @@ def require_budget(state: State, tally: Tally, live: Live, count: int) -> None:
         tally.fail(rules.STEP_BUDGET, "tokens", request=live.request.id, total=budget - state.left + count, most=budget)
 
 
-def require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
-    """The positions follow on those computed, are its own tokens, and go no further.
+def require_goes_on(tally: Tally, live: Live) -> None:
+    """No step was wasted on the request since it started: then it goes on from what is its own.
 
     Raises sched/chunk-independence.
     """
+    if live.wasted:
+        tally.fail(rules.CHUNK_INDEPENDENCE, "wasted", request=live.request.id, wasted=live.wasted)
+
+
+def require_continues(tally: Tally, live: Live, event: ev.Compute) -> None:
+    """The positions follow on those computed, are its own tokens, and go no further.
+
+    Raises sched/chunk-independence, and what `require_goes_on` raises.
+    """
+    require_goes_on(tally, live)
     who, start, end, total = event.request, event.start, event.start + event.count, len(live.tokens)
     if end > total:
         tally.fail(rules.CHUNK_INDEPENDENCE, "past", request=who, start=start, last=end - 1, total=total)
@@ -106,7 +116,9 @@ def require_tables(state: State, tally: Tally, live: Live, tables: Tables, end: 
             tally.fail(rules.NO_DANGLING_REFERENCE, "moved", table=list(table), own=own, **facts)
 
 
-def per_group(state: State, event: ev.Start | ev.Lookup | ev.Reserve | ev.Compute | ev.Fork | ev.SwapIn) -> Tables:
+def per_group(
+    state: State, event: ev.Start | ev.Lookup | ev.Reserve | ev.Compute | ev.Waste | ev.Fork | ev.SwapIn
+) -> Tables:
     """The tables of the event, one for each group."""
     tables = event.tables
     if len(tables) != len(state.layout.groups):

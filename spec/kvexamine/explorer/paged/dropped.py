@@ -35,6 +35,7 @@ DROPPED = MappingProxyType(
             "hit": "says by which way a request came to what it computes: read by blame and by the proofs",
             "resumed": "decides whether the tokens of a hit count among those of the counters",
             "left_in": _REPORT,
+            "wasted": "changed only by wasted steps, which are not in the alphabet",
             "swapped_by": _NO_FAILURE,
             "garbage": _NO_FAILURE,
             "filled": "of a full group, as many slots as tokens are computed",

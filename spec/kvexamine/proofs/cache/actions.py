@@ -15,6 +15,7 @@ ACTIONS = {action.name: action for action in (make() for make in MAKERS)}
 
 NOT_MODELLED = {
     ev.Trim: "of one full group nothing may be trimmed; of several the explorer searches what may",
+    ev.Waste: "what is written behind the tokens that are known is no content of the model",
     ev.SwapOut: "what lies on the host is not in the model; the explorer and the histories search it",
     ev.SwapIn: "likewise",
     ev.TransferDone: "likewise; `fenced` is in the state, and every action here leaves it alone",

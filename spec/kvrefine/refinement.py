@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kvspec import events as ev
-from kvspec.blame import begin, judge
-from kvspec.footprint import footprint
-from kvspec.hidden import (
+from kvrefine.footprint import footprint
+from kvrefine.hidden import (
     Candidate,
     ComputeSomewhere,
     Course,
@@ -26,6 +24,8 @@ from kvspec.hidden import (
     courses,
     play,
 )
+from kvspec import events as ev
+from kvspec.blame import begin, judge
 from kvspec.state import State
 from kvspec.violation import HarnessFault, Tally, Violation
 from kvspec.vocabulary import Freedoms, World

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 
+from kvrefine.footprint import kind
 from kvspec import events as ev
 from kvspec.blame import Judged, judge
-from kvspec.footprint import kind
 from kvspec.rules import CONTIGUOUS_CHAIN
 from kvspec.state import Live, State
 from kvspec.transition.blocks import deeper

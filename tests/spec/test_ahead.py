@@ -9,7 +9,7 @@ import pytest
 from kvspec import events as ev
 from kvspec import rules
 from kvspec.vocabulary import DONE
-from tests.spec.grouped import broken, play, ran, world
+from tests.spec.grouped import broken, play, ran, violation, world
 from tests.spec.test_transition import PLAIN, RUN_A, WORLD, after, breaks, request
 
 pytestmark = pytest.mark.kills("law")
@@ -46,6 +46,7 @@ def test_the_order_of_steps_does_not_let_a_transfer_read_what_one_still_writes()
 
 
 def test_who_is_preempted_between_two_plans_may_start_in_the_next() -> None:
+    assert after(*RUN_A, ev.Preempt("A", between=True)).requests["A"].computed == 0
     again = (ev.Start("A"), ev.Compute("A", 0, 3, (2, 3)))
     state = after(*RUN_A, ev.Preempt("A", between=True), *again)
     assert state.requests["A"].computed == 3 and state.requests["A"].resumed
@@ -157,6 +158,16 @@ def test_a_drafter_that_runs_ahead_wastes_the_slots_that_the_step_would_have_dra
     cache = ran(world("full:2 draft:2:1", drafts_ahead=True), request("A", 0, 1, 0), (1, 2), (3, 4))
     played = play(cache, ev.Sample("A", 1), ev.Waste("A", 1, (1, 2), more=((3, 4),)))
     assert played.state.blocks[4].contexts == [played.state.requests["A"].contexts[3], None]
+    assert played.state.blocks[4].writers[1] == ("A", cache.state.step)
+    without = ran(world("full:2 draft:1:1", drafts_ahead=True), request("A", 0, 1), (1,), (3, 4))
+    assert play(without, ev.Waste("A", 1, (1, 2), more=((3, 4),))).state.requests["A"].tables == [[1, 2], [3, 4]]
+
+
+def test_a_drafter_wastes_no_slot_that_another_reads() -> None:
+    cache = ran(world("full:2 draft:2:1"), request("A", 0, 1, 0), (1, 2), (3, 4))
+    shared = play(cache, ev.Fork("A", request("B", 0, 1, 0), (1, 2), more=((3, 4),)), ev.Copy("A", 1, 2, 5))
+    seen = violation(shared, ev.Waste("A", 1, (1, 5), more=((3, 4),)))
+    assert seen.rule is rules.SHARED_BYTES_NEVER_CHANGE and "A writes position 3 into block 4" in str(seen)
 
 
 def test_a_window_may_have_given_back_where_a_wasted_step_would_write() -> None:

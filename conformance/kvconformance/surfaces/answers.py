@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from kvspec.violation import HarnessFault
 
 Answer = TypeVar("Answer")
+_PLAIN = (tuple, list)
+"""Most answers; to ask an abstract type takes longer."""
 
 
 def shaped(told: Any, kind: type[Answer], method: str) -> Answer:
@@ -23,6 +25,8 @@ def several(told: Any, method: str, *, again: bool = False) -> tuple[Any, ...]:
 
     With `again` it has an order and can be read once more: it is neither a mapping or set nor an iterator.
     """
+    if type(told) in _PLAIN:
+        return tuple(told)
     if isinstance(told, str | bytes) or (again and (isinstance(told, Mapping) or not hasattr(told, "__getitem__"))):
         raise HarnessFault(f"{_called(method)} {_short(told)}, not a sequence")
     try:
@@ -33,7 +37,7 @@ def several(told: Any, method: str, *, again: bool = False) -> tuple[Any, ...]:
 
 def mapping(told: Any, method: str) -> Mapping[Any, Any]:
     """The answer of `method`, which is a mapping. Raises `HarnessFault` that names the method."""
-    if not isinstance(told, Mapping):
+    if not isinstance(told, (dict, Mapping)):
         raise HarnessFault(f"{_called(method)} {_short(told)}, not a mapping")
     return told
 

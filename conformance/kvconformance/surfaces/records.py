@@ -40,7 +40,7 @@ def record(told: Any, kind: type[Record], method: str) -> Record:
 
 def _written(told: Any, where: str) -> Any:
     """The same, where it can be read once only as something that can be read again."""
-    return several(told, where) if isinstance(told, Iterator) else told
+    return several(told, where) if type(told) not in _AGAIN and isinstance(told, Iterator) else told
 
 
 def _each(told: Any, where: str, check: Check) -> Any:
@@ -206,6 +206,7 @@ def names(told: Any, method: str) -> tuple[RequestId, ...]:
     return found
 
 
+_AGAIN: Final = frozenset({tuple, list, str, int, type(None), *plans.Action.__args__})
 _ACTIONS: Final = plans.Action.__args__
 _MESSAGES: Final = (BlockStored, BlockRemoved, AllBlocksCleared)
 _FIELDS: Final[Mapping[type, Mapping[str, Check]]] = {

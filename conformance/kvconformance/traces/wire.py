@@ -113,8 +113,8 @@ def _written(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         wire = _wire(type(value))
         return wire(*(_written(getattr(value, field.name)) for field in fields(value)))
-    if isinstance(value, tuple | frozenset):
-        return type(value)(_written(item) for item in value)
+    if isinstance(value, tuple | frozenset):  # an empty one stays itself: what is a default is left out
+        return type(value)(_written(item) for item in value) if value else value
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, SupportsIndex) and not isinstance(value, int):

@@ -34,13 +34,15 @@ class Surface(Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Surface | None:
-        """The surface of a name that no rule speaks of, always the same object."""
+        """The surface of a name that no rule speaks of, always the same object: a decoder may ask again."""
         if not isinstance(value, str):
             return None
-        surface = object.__new__(cls)
-        surface._name_ = surface._value_ = value
-        cls._value2member_map_[value] = surface
-        return surface
+        known = cls._value2member_map_.get(value)
+        if not isinstance(known, cls):
+            known = object.__new__(cls)
+            known._name_ = known._value_ = value
+            cls._value2member_map_[value] = known
+        return known
 
 
 class Phase(Enum):

@@ -179,6 +179,11 @@ def test_an_engine_that_dies_leaves_a_history_of_the_new_operations() -> None:
     assert fatal.operations == (Take(),) * (fatal.num_blocks + 1)
 
 
+def test_its_name_is_always_the_same_object() -> None:
+    """Msgspec asks `_missing_` itself for a name that was not there when it first saw the type."""
+    assert Surface._missing_("free-list") is FREE_LIST is Surface("free-list")
+
+
 def test_only_its_own_operations_are_read() -> None:
     history = h.History(2, 1, (Take(), GiveBack(highest=True)))
     assert SURFACE.read(history.to_json()) == history

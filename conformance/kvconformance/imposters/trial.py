@@ -70,7 +70,9 @@ def hunt(imposter: Imposter, seed: int = 0, examples: int = EXAMPLES, seconds: f
     surface, engine = surface_of(imposter), _engine(imposter)
     judged, rules, tried, spent = claimed(engine, surface), judges(imposter.broken_rule), 0, 0.0
     for number in range(ROUNDS):
-        plan = Plan(examples, seed + 7_919 * number, seconds, 0.0, rules=rules, first_only=True)
+        begin = seed + 7_919 * number
+        drawn = _drawn(surface, engine.capabilities(surface), begin, examples)
+        plan = Plan(examples, begin, seconds, 0.0, rules=rules, first_only=True, drawn=drawn)
         outcome = search(engine, surface, plan, judged)
         for found in outcome.found:
             return Hunt(found, tried + found.examples, spent + found.seconds)
@@ -94,6 +96,18 @@ def try_without(imposter: Imposter, kill: Kill, seed: int = 0) -> Kill:
         return kill
     other = other_killer(imposter, RULES[kill.by], seed, at_least=3 * kill.examples)
     return replace(kill, alone=other is None, without=other.id if other else None)
+
+
+_DRAWN: list[tuple[tuple[object, ...], list[History]]] = []
+
+
+def _drawn(*search: object) -> list[History]:
+    """What was drawn in such a search before: imposters with the same capabilities are all tried with it."""
+    for known, histories in _DRAWN:
+        if known == search:
+            return histories
+    _DRAWN.append((search, []))
+    return _DRAWN[-1][1]
 
 
 def _engine(imposter: Imposter) -> Engine:

@@ -40,8 +40,30 @@ def try_histories(
     seed: int,
     examples: int,
     phases: Sequence[Phase],
+    drawn: list[History] | None = None,
 ) -> None:
-    """Call `attempt` with so many histories; what it raises is a bug to Hypothesis, which may shrink it, and passes."""
+    """Call `attempt` with so many histories; what it raises is a bug to Hypothesis, which may shrink it, and passes.
+
+    `drawn` has the first of them from an earlier call with the same arguments, and gets those that are drawn now: the
+    first are not drawn again, and one of them that raises is not shrunk.
+    """
+    for history in drawn or ():
+        attempt(history)
+    known, first = len(drawn or ()), True
+
+    def later(history: History) -> None:
+        nonlocal known, first
+        if known:
+            known -= 1
+            return
+        if drawn is not None and first:
+            drawn.append(history)
+        try:
+            attempt(history)
+        except BaseException:
+            first = False  # whatever follows is a shrunk one
+            raise
+
     settings = hypothesis.settings(
         max_examples=examples,
         deadline=None,
@@ -53,4 +75,4 @@ def try_histories(
         print_blob=False,
     )
     with _no_constants():
-        hypothesis.seed(seed)(settings(hypothesis.given(histories)(attempt)))()
+        hypothesis.seed(seed)(settings(hypothesis.given(histories)(later)))()

@@ -50,6 +50,8 @@ class Plan:
     """Only these can be found broken (None: all)."""
     first_only: bool = False
     """Stop at the first rule that is found broken."""
+    drawn: list[History] | None = field(default=None, compare=False)
+    """The first histories of the search for one rule, where they are drawn already."""
     how: Callable[..., Outcome] | None = None
     """Another search than this one, called with the same arguments."""
 
@@ -158,6 +160,7 @@ class _Hunt:
                 seed=seed,
                 examples=self.plan.examples - self.outcome.examples,
                 phases=(Phase.generate, Phase.shrink),
+                drawn=self.plan.drawn,
             )
         except OutOfTime:
             self.out_of_time = self.best is None

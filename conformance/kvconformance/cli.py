@@ -165,6 +165,8 @@ def imposters(
     chosen = [one.__name__ for one in suite.IMPOSTERS if name is None or name in f"{one.__name__} {one.bug}"]
     if not chosen:
         usage(f"no imposter is called {name!r}; `kvspec imposters` without --name lists them all")
+    if kept and (alone or json is not None):
+        usage("--kept shows what was found, and finds nothing: it goes with --name alone")
     require_writable(json)
     if kept:
         known = suite.read_kills(shipped("kvconformance", "imposters.json"))

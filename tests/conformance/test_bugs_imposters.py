@@ -145,3 +145,5 @@ def test_what_is_kept_is_shown_without_trying_anything() -> None:
     done = CliRunner().invoke(app, ["imposters", "--kept", "--name", "B001"])
     assert done.exit_code == 0 and read_kills(KEPT).made in done.output
     assert all(one.__name__ in done.output for one in IMPOSTERS if one.bug == "B001")
+    refused = CliRunner().invoke(app, ["imposters", "--kept", "--alone"])
+    assert refused.exit_code == 2 and "it goes with --name alone" in refused.output

@@ -16,13 +16,14 @@ from kvexamine.explorer.groups import frame as group_frame
 from kvexamine.explorer.groups.model import GroupsModel
 from kvexamine.explorer.groups.moves import admitted, computed, refused
 from kvexamine.explorer.groups.reads import past, unread
-from kvexamine.explorer.groups.scopes import GROUPS, GroupsScope
+from kvexamine.explorer.groups.scopes import GROUPS
 from kvexamine.explorer.groups.world import GroupsWorld, Move
 from kvexamine.explorer.run import explore_one, model_of
+from kvexamine.explorer.scope import WorldScope
 from kvexamine.explorer.search import Search
 from kvexamine.explorer.tree import frame as tree_frame
 from kvexamine.explorer.tree.model import TreeModel
-from kvexamine.explorer.tree.scopes import TREES, TreeScope
+from kvexamine.explorer.tree.scopes import TREES
 from kvexamine.explorer.tree.shown import lies, truth
 from kvexamine.explorer.tree.world import TreeWorld
 from kvspec import events as ev
@@ -49,7 +50,7 @@ from kvspec.vocabulary import (
     World,
 )
 
-Small = GroupsScope | TreeScope
+Small = WorldScope[Any]
 SMALL: dict[str, Small] = {**GROUPS, **TREES}
 EVERYDAY = [small for small in SMALL.values() if not small.large]
 SHORT = ("groups-draft", "groups-drafts-ahead", "tree-pages", "tree-places")
@@ -90,7 +91,7 @@ def test_the_first_states_of_every_world_hold(small: Small) -> None:
 
 
 def test_small_worlds_are_scopes_like_the_others() -> None:
-    assert [scope for scope in everyday() if isinstance(scope, GroupsScope | TreeScope)] == EVERYDAY
+    assert [scope for scope in everyday() if isinstance(scope, WorldScope)] == EVERYDAY
     assert find("groups-any") is SMALL["groups-any"] and len(ALL) > len(SMALL)
     with pytest.raises(KeyError, match="did you mean tree-locks"):
         find("tree-lock")

@@ -10,6 +10,7 @@ from kvspec import events as ev
 from kvspec import rules
 from kvspec.vocabulary import DONE
 from tests.spec.grouped import broken, play, ran, violation, world
+from tests.spec.test_blame import counted
 from tests.spec.test_transition import PLAIN, RUN_A, WORLD, after, breaks, request
 
 pytestmark = pytest.mark.kills("law")
@@ -107,7 +108,9 @@ def test_a_step_that_leaves_tokens_to_compute_is_not_wasted() -> None:
     half = (ev.Add(request("A", 0, 1, 0)), ev.Start("A"), ev.Compute("A", 0, 1, (0,)), ev.EndStep())
     seen = breaks(rules.CHUNK_INDEPENDENCE, *half, ev.Waste("A", 1, (0,)))
     assert "A computes positions for nobody with 1 of 3 tokens computed" in str(seen)
-    after(*half, ev.Compute("A", 1, 1, (0,)), ev.EndStep(), ev.Waste("A", 1, (0, 1)))
+    nearly = (*half, ev.Compute("A", 1, 1, (0,)), ev.EndStep())
+    wasted = counted(*nearly, ev.Waste("A", 1, (0, 1)))
+    assert wasted[rules.CHUNK_INDEPENDENCE] == counted(*nearly)[rules.CHUNK_INDEPENDENCE] + 1
 
 
 def test_what_is_wasted_is_written_where_nobody_else_reads() -> None:

@@ -44,6 +44,7 @@ from tests.spec.test_groups import DRAFTS, HYBRID, STATES
 pytestmark = pytest.mark.kills("law", "layout")
 
 RECURRENT, ALL = "window:2:3 state:2", "full:2 window:2:3 state:2"
+TAIL_FIRST = frozenset({"tail-first"})
 ONE, TWO = TransferId(1), TransferId(2)
 FIVE = request(A, 0, 0, 0, 0, 1)
 NEXT = ev.Sample(A, TokenId(0))
@@ -608,6 +609,3 @@ def test_a_victim_takes_along_what_flies_for_it_and_nothing_else(victim: Request
     cache = play(cache, *admitted, plan(A, 7), plan(B, 7), launch, ev.Preempt(victim))
     assert broken(cache, trim(other, 1, 0)) is rules.EVERY_GROUP_HIT
     play(cache, complete(other), trim(other, 1, 0))
-
-
-TAIL_FIRST = frozenset({"tail-first"})

@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 import sys
 import time
 from collections.abc import Iterable
@@ -30,6 +27,7 @@ from kvconformance.surfaces import Engine
 from kvconformance.surfaces.registry import kind_of
 from kvconformance.telling.output import require_writable, usage, write
 from kvexamine.explorer import Scope
+from kvexamine.machine import machine, today
 from kvspec.rules import REPRODUCIBLE_KEY
 from kvspec.vocabulary import Surface
 
@@ -114,9 +112,8 @@ def main(
     scopes, kills = tuple(everyday()), _begun(file)
     known, places = {one.name for one in kills.rows}, {one.__name__: place for place, one in enumerate(tried())}
     kills.rows = [one for one in kills.rows if one.name in places]
-    machine = f"one of {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    day = datetime.datetime.now(tz=datetime.UTC).date()
-    kills.made = f"at most {limit} histories of each scope, {patient:,} for those that live then; {day}, {machine}"
+    most = f"at most {limit} histories of each scope, {patient:,} for those that live then"
+    kills.made = f"{most}; {today()}, one of {machine()}"
     for imposter in tried():
         if imposter.__name__ not in known:
             begun = time.process_time()

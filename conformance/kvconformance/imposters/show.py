@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -13,6 +10,7 @@ import msgspec
 from rich.table import Table
 
 from kvconformance.imposters.trial import Kill
+from kvexamine.machine import machine, today
 
 
 def kill_table(kills: Sequence[Kill]) -> Table:
@@ -57,7 +55,7 @@ def middle(kills: Sequence[Kill], what: str) -> str:
     return f"{median(getattr(kill, what) or 0 for kill in kills if kill.killed):g}"
 
 
-class KillsFile(msgspec.Struct):
+class KeptKills(msgspec.Struct):
     """What `kvspec imposters --json` writes: the kills, and on which day and machine they were made."""
 
     imposters: list[Kill]
@@ -66,11 +64,10 @@ class KillsFile(msgspec.Struct):
 
 def to_json(kills: Sequence[Kill]) -> bytes:
     """The kills as indented JSON."""
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    kept = KillsFile(list(kills), f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}")
+    kept = KeptKills(list(kills), f"{today()}, {machine()}")
     return msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n"
 
 
-def read_kills(path: Path) -> KillsFile:
+def read_kills(path: Path) -> KeptKills:
     """The kills of a file. Raises `ValueError` and `OSError`."""
-    return msgspec.json.decode(path.read_bytes(), type=KillsFile)
+    return msgspec.json.decode(path.read_bytes(), type=KeptKills)

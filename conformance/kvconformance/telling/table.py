@@ -6,9 +6,6 @@ what stood there of the same engines, and writes the page anew. Numbers about en
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 import sys
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -17,6 +14,7 @@ import msgspec
 import typer
 
 from kvconformance.installed import findings, installed
+from kvexamine.machine import machine, today
 
 T = TypeVar("T")
 
@@ -126,8 +124,8 @@ def line(report: ReportFile) -> EngineLine:
     return EngineLine(
         engine=report.engine,
         version=report.engine_version,
-        date=str(datetime.datetime.now(tz=datetime.UTC).date()),
-        machine=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        date=today(),
+        machine=machine(),
         seed=report.seed,
         examples=report.examples,
         verdicts=report.verdicts,

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +19,7 @@ from kvexamine.explorer.faults import FAULTS
 from kvexamine.explorer.results import Result
 from kvexamine.explorer.run import AnyScope
 from kvexamine.explorer.spoiling import Fault
+from kvexamine.machine import machine, today
 
 
 @dataclass(frozen=True)
@@ -124,8 +122,7 @@ def main(file: str, *parts: str) -> None:
         began = time.process_time()
         kept = PARTS[part](kept)
         seconds = time.process_time() - began
-        machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-        made = f"{datetime.datetime.now(tz=datetime.UTC).date()}, {machine}, {seconds:.0f} s of processor time"
+        made = f"{today()}, {machine()}, {seconds:.0f} s of processor time"
         kept = replace(kept, made={**kept.made, part: made})
         path.write_text(written(kept), "utf-8")
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from kvexamine.explorer.groups.model import GroupsModel
-from kvexamine.explorer.groups.scopes import GroupsScope
+from kvexamine.explorer.groups.world import GroupsWorld
 from kvexamine.explorer.paged.liveness import broken_runs, longest_run
 from kvexamine.explorer.paged.looking import Looking
 from kvexamine.explorer.paged.model import PagedModel
 from kvexamine.explorer.paged.scope import Scope
 from kvexamine.explorer.results import LIMIT, Progress, Result, Violation
+from kvexamine.explorer.scope import WorldScope
 from kvexamine.explorer.search import Model, Search
 from kvexamine.explorer.transition import Transition, honest
 from kvexamine.explorer.tree.model import TreeModel
-from kvexamine.explorer.tree.scopes import TreeScope
+from kvexamine.explorer.tree.world import TreeWorld
 
-AnyScope = Scope | GroupsScope | TreeScope
+AnyScope = Scope | WorldScope[GroupsWorld] | WorldScope[TreeWorld]
 
 
 def model_of(scope: AnyScope, transition: Transition = honest) -> Model[Any, Any]:
     """The model of a scope, under the specification's own transition or another."""
     if isinstance(scope, Scope):
         return PagedModel(scope, transition)
-    if isinstance(scope, GroupsScope):
+    if isinstance(scope.world, GroupsWorld):
         return GroupsModel(scope.world, transition)
     return TreeModel(scope.world, transition)
 

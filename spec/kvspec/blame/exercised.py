@@ -43,7 +43,7 @@ def _count_variants(state: State, past: Past, live: Live, tally: Tally) -> None:
             tally.met(rules.KEY_DOMAINS)
 
 
-def _in_parts(state: State, past: Past, event: ev.Compute | ev.Sample | ev.Finish, tally: Tally) -> None:
+def _in_parts(state: State, past: Past, event: ev.Compute | ev.Waste | ev.Sample | ev.Finish, tally: Tally) -> None:
     """A request goes on in parts, after a preemption or without one: each guard of `reads.in_parts` once."""
     live = state.requests.get(event.request)
     if live is None:
@@ -54,7 +54,7 @@ def _in_parts(state: State, past: Past, event: ev.Compute | ev.Sample | ev.Finis
         tally.met(rules.FRESH_HIT)
 
 
-_GUARDS: Mapping[type, int] = MappingProxyType({ev.Compute: 3, ev.Sample: 2, ev.Finish: 1})
+_GUARDS: Mapping[type, int] = MappingProxyType({ev.Compute: 3, ev.Waste: 1, ev.Sample: 2, ev.Finish: 1})
 """The guards of each event that a request meets which goes on in parts."""
 
 
@@ -73,6 +73,7 @@ COUNTED: Mapping[type, Callable[[State, Past, Any, Tally], None]] = MappingProxy
         ev.Start: _hit,
         ev.Lookup: _hit,
         ev.Compute: _in_parts,
+        ev.Waste: _in_parts,
         ev.Sample: _in_parts,
         ev.Finish: _in_parts,
         ev.Observe: _observed,

@@ -32,7 +32,7 @@ def words(case: Case, rule: Rule) -> Words:
     return seen, expected
 
 
-_BLOCKS = frozenset({"block", "id", "source", "old", "head", "behind", "home", "forgotten"})
+_BLOCKS = frozenset({"block", "id", "source", "old", "head", "behind", "forgotten"})
 """The facts that are blocks."""
 
 _DOES: Mapping[type, str] = MappingProxyType(
@@ -141,7 +141,7 @@ _WORDS: Mapping[tuple[Rule, str], Words | Callable[[Case], Words]] = MappingProx
             "one slot for each position",
         ),
         (r.COVERAGE_AND_LIMIT, "slot"): (
-            "{request} writes position {position} to block {home} slot {slot}",
+            "{request} writes position {position} to block {id} slot {slot}",
             "a slot of blocks of {size}",
         ),
         (r.ONE_PAGE_ROUNDING, "spare"): ("{request} owns {length} blocks for {end} tokens", "{most}"),

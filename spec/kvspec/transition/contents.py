@@ -106,7 +106,7 @@ def _require_slot(state: State, tally: Tally, live: Live, id: BlockId, offset: i
     tally.met(rules.COVERAGE_AND_LIMIT)
     size = state.layout.groups[0].block_size
     if not (0 <= id < len(state.blocks) and 0 <= offset < size):
-        facts = {"home": id, "slot": offset, "position": position, "size": size}
+        facts = {"id": id, "slot": offset, "position": position, "size": size}
         tally.fail(rules.COVERAGE_AND_LIMIT, "slot", request=live.request.id, **facts)
 
 

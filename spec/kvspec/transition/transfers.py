@@ -62,10 +62,10 @@ def swap_in(state: State, event: ev.SwapIn, tally: Tally) -> None:
     for place, (number, entry, offset) in enumerate(_slots(state, live)):
         table = live.tables[number]
         if (id := table[entry] if entry < len(table) else None) is not None:
-            home = state.blocks[id]
-            home.contexts[offset] = live.swapped[place]
-            home.writers[offset] = (event.request, FROM_HOST)
-            home.failed = home.failed or place in live.garbage
+            block = state.blocks[id]
+            block.contexts[offset] = live.swapped[place]
+            block.writers[offset] = (event.request, FROM_HOST)
+            block.failed = block.failed or place in live.garbage
     _begin_transfer(state, live, event.transfer, frozenset(live.held()))
     state.arriving |= {event.transfer}
     live.phase, live.swapped = RUNNING, None

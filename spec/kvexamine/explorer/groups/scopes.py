@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from kvexamine.explorer.groups.world import GroupsWorld
+from kvexamine.explorer.scope import WorldScope
 from kvspec.vocabulary import BlockId, GroupsCapabilities, Request, RequestId, TokenId
-
-
-@dataclass(frozen=True)
-class GroupsScope:
-    """One small world of a cache with several groups."""
-
-    name: str
-    about: str
-    world: GroupsWorld
-    large: bool = False
-
-    of: ClassVar[str] = "groups"
-
-    def __str__(self) -> str:
-        """The world in a line."""
-        return str(self.world)
 
 
 def _requests(text: str) -> tuple[Request, ...]:
@@ -38,27 +20,27 @@ def _tokens(text: str) -> tuple[TokenId, ...]:
 
 
 _ALL = (
-    GroupsScope(
+    WorldScope(
         "groups-any",
         "any block in any entry, held ones, wrong ones and none at all; a window that sees nothing of the past",
         GroupsWorld("full:1 window:1:1", 2, _requests("01+1 01+1"), pool="own", takes="any"),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-any-one",
         "one group alone, with any block in any entry: what a hit finds there is all that is wrong with it",
         GroupsWorld("full:1", 2, _requests("01+1 01+1"), takes="any"),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-window",
         "a window beside full attention in one pool: what one group gives back the other takes",
         GroupsWorld("full:2 window:2:2", 5, _requests("010+2 010+2")),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-rounding",
         "a window that begins inside a block, and hits that end where the blocks of both groups do",
         GroupsWorld("window:2:3 window:1:2", 6, _requests("0100+1 010+1"), takes="first"),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-in-flight",
         "two steps of a request on the device; a reserved block; hits on what is finished only",
         GroupsWorld(
@@ -68,7 +50,7 @@ _ALL = (
             capabilities=GroupsCapabilities(max_in_flight=2, reserved_blocks=frozenset({BlockId(0)})),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-longest",
         "an engine that declares that its hit is the longest from which all groups can go on",
         GroupsWorld(
@@ -79,7 +61,7 @@ _ALL = (
             capabilities=GroupsCapabilities(profiles=frozenset({"longest-hit"})),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-scheduled",
         "hits on blocks that a step on the device still computes, in pools of their own",
         GroupsWorld(
@@ -90,22 +72,22 @@ _ALL = (
             capabilities=GroupsCapabilities(publishes="scheduled"),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-state",
         "recurrent states, written to every entry that a step reaches",
         GroupsWorld("full:1 state:2", 6, _requests("010+2 0101+1"), takes="first"),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-last-state",
         "recurrent states of which a step writes the last only, and a window, without full attention",
         GroupsWorld("window:1:2 state:1", 5, _requests("010+1 010+1"), capabilities=GroupsCapabilities(states="last")),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-draft",
         "a drafter that is one token behind, and prompts that part there",
         GroupsWorld("full:1 draft:1:1", 5, _requests("010+1 000+1")),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-drafts-ahead",
         "a drafter that runs ahead on the token that is sampled, whatever that is",
         GroupsWorld(
@@ -117,7 +99,7 @@ _ALL = (
             capabilities=GroupsCapabilities(drafts_ahead=True),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-any-draft",
         "the same drafter, with any block in any entry",
         GroupsWorld(
@@ -130,12 +112,12 @@ _ALL = (
             capabilities=GroupsCapabilities(drafts_ahead=True),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-preempt",
         "a request gives way at any time, its step on the device or not, and comes back on what others left it",
         GroupsWorld("full:1 window:1:2", 5, _requests("010+2 01+1"), takes="first", may=frozenset({"preempt"})),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-swap",
         "blocks of a window and of recurrent states go to the host and come back as far as they are read",
         GroupsWorld(
@@ -147,19 +129,19 @@ _ALL = (
             capabilities=GroupsCapabilities(preemptions=("swap",)),
         ),
     ),
-    GroupsScope(
+    WorldScope(
         "groups-window-large",
         "three requests in one pool",
         GroupsWorld("full:1 window:1:2", 5, _requests("000+1 00+1 00+1")),
         large=True,
     ),
-    GroupsScope(
+    WorldScope(
         "groups-three-large",
         "full attention, a window and a recurrent state",
         GroupsWorld("full:1 window:1:2 state:1", 8, _requests("010+1 010+1")),
         large=True,
     ),
-    GroupsScope(
+    WorldScope(
         "groups-any-large",
         "any block in any entry of a window and of recurrent states",
         GroupsWorld(
@@ -172,13 +154,13 @@ _ALL = (
         ),
         large=True,
     ),
-    GroupsScope(
+    WorldScope(
         "groups-draft-large",
         "a drafter that is two tokens behind",
         GroupsWorld("full:1 draft:1:2", 6, _requests("010+2 0101+1"), samples=_tokens("01")),
         large=True,
     ),
-    GroupsScope(
+    WorldScope(
         "groups-swap-large",
         "two requests that take turns on the device",
         GroupsWorld(
@@ -193,4 +175,4 @@ _ALL = (
     ),
 )
 
-GROUPS: dict[str, GroupsScope] = {scope.name: scope for scope in _ALL}
+GROUPS: dict[str, WorldScope[GroupsWorld]] = {scope.name: scope for scope in _ALL}

@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
+from kvexamine.explorer.scope import WorldScope
 from kvexamine.explorer.tree.world import Prefix, TreeWorld
 from kvspec.vocabulary import NO_PARTS, KeyParts, TokenId, World
-
-
-@dataclass(frozen=True)
-class TreeScope:
-    """One small world of a radix tree."""
-
-    name: str
-    about: str
-    world: TreeWorld
-    large: bool = False
-
-    of: ClassVar[str] = "tree"
-
-    def __str__(self) -> str:
-        """The world in a line."""
-        return str(self.world)
 
 
 def _prefixes(text: str) -> tuple[Prefix, ...]:
@@ -37,32 +20,32 @@ def _parts(kind: str = "", name: str | None = None) -> KeyParts:
 
 
 _ALL = (
-    TreeScope(
+    WorldScope(
         "tree",
         "prefixes that part at once and later, with two lookups at a time, in a tree that is too small",
         TreeWorld(World(3, 1), _prefixes("00 01 1"), 2, resets=True),
     ),
-    TreeScope(
+    WorldScope(
         "tree-locks",
         "three lookups at a time along one chain of pages and its branch",
         TreeWorld(World(3, 1), _prefixes("000 01"), 3),
     ),
-    TreeScope(
+    WorldScope(
         "tree-pages",
         "pages of two tokens, lookups and insertions that end inside a page",
         TreeWorld(World(3, 2), _prefixes("0001 00 0011 000"), 2),
     ),
-    TreeScope(
+    WorldScope(
         "tree-tenants",
         "equal tokens under another salt and another adapter",
         TreeWorld(World(3, 1), _prefixes("00 00/x 0@a"), 2),
     ),
-    TreeScope(
+    WorldScope(
         "tree-places",
         "every token has its place: the right ones, one twice, another page's, too few",
         TreeWorld(World(2, 2), _prefixes("0001 00 0100"), 2, places=True),
     ),
-    TreeScope(
+    WorldScope(
         "tree-large",
         "room for four pages, and three lookups at a time",
         TreeWorld(World(4, 1), _prefixes("000 001 01 1"), 3, resets=True),
@@ -70,4 +53,4 @@ _ALL = (
     ),
 )
 
-TREES: dict[str, TreeScope] = {scope.name: scope for scope in _ALL}
+TREES: dict[str, WorldScope[TreeWorld]] = {scope.name: scope for scope in _ALL}

@@ -28,13 +28,13 @@ def broken_invariants(state: State) -> Broken:
     yield from broken_step(state)
 
 
-def broken_block(block: Block, id: int, holders: int, evictable: bool, reserved: bool) -> Broken:
+def broken_block(block: Block, id: int, holders: int, free: bool, reserved: bool) -> Broken:
     """S1, S2 and S4: the count, the place and the key of one block that so many tables name."""
     if block.ref != holders:
         yield rules.COUNT_EQUALS_HOLDERS, f"S1: block {id} counts {block.ref}, has {holders} holders"
     idle = block.ref == 0 and not block.fence and not reserved
-    if idle != evictable:
-        yield rules.CONSERVATION, f"S2: block {id} idle={idle}, free={evictable}"
+    if idle != free:
+        yield rules.CONSERVATION, f"S2: block {id} idle={idle}, free={free}"
     if reserved and holders:
         yield rules.RESERVED_BLOCK, f"S2: the reserved block {id} has {holders} holders"
     if block.key is not None and block.contexts[-1] != block.key:
